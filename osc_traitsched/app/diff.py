@@ -23,7 +23,7 @@ from osc_traitsched.core.difference import (
     holds,
     not_compared,
 )
-from osc_traitsched.core.errors import TraitSchedError
+from osc_traitsched.core.errors import BadConfiguration, CloudBroke, TraitSchedError
 from osc_traitsched.core.judge.judgement import RequestResult
 from osc_traitsched.core.nova.options import SchedulerSettings
 from osc_traitsched.core.nova.question import Body, ServerSpec
@@ -212,8 +212,15 @@ class _Asked(NamedTuple):
 
     @classmethod
     def of(cls, snapshot: Snapshot, ask: Ask) -> _Asked:
+        """:raises BadConfiguration: for a file that lacks what the answer needs"""
         try:
             return cls(snapshot, ask(snapshot))
+        except CloudBroke as exc:
+            if not snapshot.path:
+                raise
+            raise BadConfiguration(snapshot.path, None, str(exc)) from exc
+        except BadConfiguration:
+            raise
         except TraitSchedError:
             return cls(snapshot, None)
 
@@ -285,8 +292,15 @@ def _since(earlier: _Asked, later: _Asked, ask: Ask) -> Since:
     before, now = earlier.hosts, later.hosts
     changes = tuple(_near(old, new, before ^ now)) if before != now else ()
 
+    def hosts_in(tried: Snapshot) -> frozenset[str]:
+        try:
+            return _Asked.of(tried, ask).hosts
+        except CloudBroke:
+            # Nova's answer about what is new was not saved then.
+            return frozenset()
+
     def by(some: Sequence[Change]) -> frozenset[str]:
-        return made(old, some, before, now, lambda each: _Asked.of(each, ask).hosts)
+        return made(old, some, before, now, hosts_in)
 
     tried = changes[:MOST_TRIED]
     decided = {change: by([change]) for change in tried}
@@ -330,10 +344,10 @@ def _near(old: Snapshot, new: Snapshot, hosts: frozenset[str]) -> Iterator[Chang
 
 def with_server(snapshot: Snapshot, later: Snapshot, server: str) -> Snapshot:
     """The snapshot with a server that was created later, so that it can be judged."""
-    compute = snapshot.document["compute"]
-    if any(each["id"] == server for each in compute["servers"]):
+    compute = snapshot.document.get("compute", {})
+    if "servers" not in compute or any(e["id"] == server for e in compute["servers"]):
         return snapshot
-    of_later = later.document["compute"]["servers"]
+    of_later = later.document.get("compute", {}).get("servers", ())
     own = [each for each in of_later if each["id"] == server]
     document = {
         **snapshot.document,

@@ -83,12 +83,13 @@ class Snapshot(NamedTuple):
         :raises BadUsage: for what can't be compared
         """
         document = other.document if other else {"light": self.document["light"]}
-        if self.document.get("masked") != document.get("masked"):
-            raise BadUsage(
-                "masked names can't be compared: compare the snapshots without --mask"
-            )
-        if self.document["light"] != document["light"]:
-            raise BadUsage("one of them is light: save both in the same way")
+        for key, reason in (
+            ("masked", "masked names can't be compared: save it without --mask"),
+            ("light", "it is light: save both in the same way"),
+        ):
+            if self.document.get(key) != document.get(key):
+                odd = other if other and document.get(key) else self
+                raise BadUsage(f"{odd.path}: {reason}")
 
 
 def save(

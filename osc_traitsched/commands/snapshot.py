@@ -199,7 +199,7 @@ class ShowDifference(base.Command):
         found = diff.compare(old, self._later(args, old, sources))
         if paths != (args.old,):
             found = diff.dated(
-                found, paths[1:], lambda path: snapshot.read(path).settled(sources)
+                found, paths[1:], functools.partial(self._opened, old, sources)
             )
         whole = functools.partial(serialized, views.DifferenceDocument, found)
         self.show(args, views.lines(found, args.all), whole)
@@ -211,7 +211,11 @@ class ShowDifference(base.Command):
         self, args: argparse.Namespace, old: Snapshot, sources: SettingsSources
     ) -> Snapshot:
         if args.new is not None:
-            new = snapshot.read(args.new).settled(sources)
-            old.check_comparable(new)
-            return new
+            return self._opened(old, sources, args.new)
         return self.as_snapshot(sources, old)
+
+    @staticmethod
+    def _opened(old: Snapshot, sources: SettingsSources, path: str) -> Snapshot:
+        found = snapshot.read(path).settled(sources)
+        old.check_comparable(found)
+        return found

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import re
 import shlex
@@ -357,6 +358,49 @@ def test_diff_of_a_folder_says_since_when(ask, nights):
     changed = [line for line in lines if line.startswith("! ")]
     assert (code, len(changed)) == (6, 4)
     assert all("  since Sun 06:00 UTC  " in line for line in changed)
+
+
+def no_flavors(document):
+    del document["compute"]["flavors"]
+
+
+def no_servers(document):
+    del document["compute"]["servers"]
+
+
+def light(document):
+    document["light"] = True
+
+
+def masked(document):
+    document["masked"] = "5d"
+
+
+@pytest.mark.parametrize(
+    ("command", "spoil", "code", "problem"),
+    [
+        ("explain ssd.medium", no_flavors, 1, "compute: the snapshot has no /flavors"),
+        ("server explain db-2", no_servers, 1, "compute: the snapshot has no /servers"),
+        ("explain m1.large", light, 2, "it is light: save both in the same"),
+        ("diff", masked, 2, "masked names can't be compared: save it with"),
+    ],
+)
+def test_a_night_that_can_not_be_read_is_named_and_is_no_failure(
+    nights, command, spoil, code, problem
+):
+    """Halving opens the night of the 18th first, and diff the 21st after later ones."""
+    for day in (18, 21):
+        night = nights / f"202611{day}T060000Z.json.gz"
+        document = json.loads(gzip.decompress(night.read_bytes()))
+        spoil(document)
+        night.write_bytes(gzip.compress(json.dumps(document).encode()))
+    since = () if command == "diff" else ("--since",)
+    words = ("trait-sched", *command.split(), *since, str(nights))
+    done = shell.run({"TRAITSCHED_SNAPSHOT": CLOUD}, *words)
+    opened = nights / f"202611{21 if command == 'diff' else 18}T060000Z.json.gz"
+    assert done.code == code
+    assert f"{opened}: {problem}" in done.err
+    assert not done.out
 
 
 def test_a_folder_without_an_earlier_snapshot_is_an_error(ask, nights):

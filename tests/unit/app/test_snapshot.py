@@ -221,11 +221,12 @@ def test_only_snapshots_with_equal_names_and_lists_are_compared():
     for one, other in ((masked, masked), (plain, None), (light, None), (plain, plain)):
         one.check_comparable(other)
     for one, other, why in (
-        (plain, masked, "masked names"),
-        (masked, plain, "masked names"),
-        (masked, None, "masked names"),
-        (masked, again, "masked names"),
-        (plain, light, "one of them is light"),
+        (plain, masked, "b: masked names"),
+        (masked, plain, "b: masked names"),
+        (masked, None, "b: masked names"),
+        (masked, again, "c: masked names"),
+        (plain, light, "d: it is light"),
+        (light, plain, "d: it is light"),
     ):
         with pytest.raises(BadUsage, match=why):
             one.check_comparable(other)
