@@ -253,7 +253,7 @@ def _demands(
     """All servers by their demands now and then, with unknown options on and off."""
     fleet = cloud.once(servers.everywhere)
     images = lookup.images_of_ids(cloud, fleet.images)
-    on = with_evidence(assumptions, model.aggregates)
+    on = with_evidence(assumptions, (*model.aggregates, *then.aggregates))
     on = on if on.is_known(options.ISOLATION) else on.changed(options.ISOLATION, True)
     makers = [
         Demands(fleet.minor, images, each.aggregates, settings)
@@ -369,7 +369,8 @@ def check_effects(
 
     :param images: each flavor is also combined with each of them
     """
-    on = _isolating(settings)
+    then = model.after(plan.changes)
+    on = _isolating(with_evidence(settings, (*model.aggregates, *then.aggregates)))
     now = dataclasses.replace(
         model,
         flavors=tuple(servers.with_running(cloud, body) for body in model.flavors),

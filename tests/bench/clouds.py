@@ -213,7 +213,8 @@ def _services(
         }
         for host in hosts
     ]
-    services = [{"host": host.name, "zone": "nova"} for host in hosts]
+    up = {"zone": "nova", "status": "enabled"}
+    services = [{"host": host.name, **up} for host in hosts]
     compute = {
         "/os-hypervisors/detail": {"hypervisors": computes},
         "/os-services": {"services": services},

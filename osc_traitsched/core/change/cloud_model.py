@@ -266,12 +266,15 @@ class Limits:
     :ivar projects: UUIDs of aggregates, by folded projects
     :ivar passed: without the host filter, then with it, in each possible release
     :ivar is_required: Nova rejects projects that no aggregate names
+    :ivar is_guess: whether the prefilter is on is not known; then Placement limits
+        projects only without the host filter, and each of the two counts alone
     """
 
     zones: Mapping[str, frozenset[str]] = dataclasses.field(default_factory=dict)
     projects: Mapping[str, frozenset[str]] = dataclasses.field(default_factory=dict)
     passed: tuple[TenancyFilterResult, ...] = (TenancyFilterResult(),)
     is_required: bool = False
+    is_guess: bool = False
 
     @property
     def aggregates(self) -> frozenset[str]:
@@ -290,7 +293,7 @@ class Limits:
             found.append(zone)
         project = context.project
         theirs = self.projects.get(fold(project)) if project is not None else None
-        if theirs:
+        if theirs and not (self.is_guess and context.answer):
             found.append(theirs)
         elif self.is_required:
             return None
@@ -309,6 +312,7 @@ def folding(settings: SchedulerSettings) -> Fold:
 def limits_of(cloud: CloudModel, settings: SchedulerSettings) -> Limits:
     """Limits of zones and projects in a cloud."""
     fold, tenant = folding(settings), bool(settings.value(options.TENANT))
+    is_guess = not settings.is_known(options.TENANT)
     equal = settings.collation.equal
     zones: dict[str, set[str]] = {}
     projects: dict[str, set[str]] = {}
@@ -331,7 +335,8 @@ def limits_of(cloud: CloudModel, settings: SchedulerSettings) -> Limits:
         {name: frozenset(uuids) for name, uuids in zones.items()},
         {name: frozenset(uuids) for name, uuids in projects.items()},
         passed,
-        tenant and bool(settings.value(options.TENANT_REQUIRED)),
+        tenant and not is_guess and bool(settings.value(options.TENANT_REQUIRED)),
+        is_guess,
     )
 
 

@@ -344,3 +344,32 @@ def test_settings_that_nova_scheduler_rejects_take_no_host(
     text = "traits: {CUSTOM_SILVER: {absent: {hosts: [cmp01]}}}"
     assert trait_sched("apply", "w.yaml", *options, w=text).code == 0
     assert cloud.written
+
+
+MINE = f"aggregates: {{gold: {{projects: ['{DEMO}']}}}}"
+
+
+@pytest.mark.parametrize("options", [(), PROJECTS])
+def test_a_first_project_of_an_aggregate_may_turn_its_option_on(
+    plan, cloud, monkeypatch, options
+):
+    silver(cloud, "cmp02")
+    found = plan(MINE, *options)
+    assert found.code == 5, found.err
+    assert stranded(found) == f"flavor 'silver' for project '{DEMO}'"
+    # The same for a server whose flavor is gone.
+    cloud.flavors.clear()
+    with_servers(cloud, monkeypatch, NONE={"old": {**SHELVED, "project": DEMO}})
+    found = plan(MINE, *options)
+    assert found.code == 5, found.err
+    assert "no host would suit server 'old'" in found.err
+
+
+def test_what_may_be_an_option_or_a_filter_counts_as_either(plan, cloud):
+    # With the option, the project has cmp01 alone; with the filter, it loses cmp00.
+    second(cloud, "cmp01", filter_tenant_id=THEIRS)
+    silver(cloud, "cmp00")
+    found = plan(MINE)
+    assert found.code == 5, found.err
+    assert stranded(found) == f"flavor 'silver' for project '{THEIRS}'"
+    assert plan(MINE, *PROJECTS).code == 0
