@@ -353,11 +353,11 @@ def test_a_folder_of_nights_says_when_it_broke_and_what_took_it(
     assert bool(found["now"]) is not is_broken
 
 
-def test_diff_of_a_folder_says_since_when(ask, nights):
+def test_diff_of_a_folder_says_by_when(ask, nights):
     code, lines = ask(f"diff {nights}")
     changed = [line for line in lines if line.startswith("! ")]
     assert (code, len(changed)) == (6, 4)
-    assert all("  since Sun 06:00 UTC  " in line for line in changed)
+    assert all("  by Sun 06:00 UTC  " in line for line in changed)
 
 
 def no_flavors(document):
