@@ -113,7 +113,7 @@ def compare(old: Snapshot, new: Snapshot) -> Comparison:
             for change in changes
         ),
         counts(use),
-        counts(left) if len(tried) == len(triable) else (),
+        counts(left) if triable and len(tried) == len(triable) else (),
         len(triable) - len(tried),
         not_compared(old.document, new.document),
         is_other_cloud,

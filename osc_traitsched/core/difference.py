@@ -220,8 +220,11 @@ def _kept(
 def _came_or_went(
     kind: str, name: str, put: Put, hosts: Iterable[str] = (), is_daily: bool = False
 ) -> Change:
-    text = "is new" if put.before is None else "is gone"
-    return Change(kind, name, text, (put,), frozenset(hosts), is_daily)
+    return Change(kind, name, _came(put.before), (put,), frozenset(hosts), is_daily)
+
+
+def _came(before: Any) -> str:
+    return "is new" if before is None else "is gone"
 
 
 def _values(before: Any, now: Any, path: Path) -> Iterator[tuple[str, Put]]:
@@ -266,11 +269,12 @@ def _providers(old: Body, new: Body) -> Iterator[Change]:
     }
     names = {e["uuid"]: e["name"] for e in _all(both, "compute", "aggregates")}
     switched = _switched(old, new)
-    moved = {
-        (path[-1], put.item, put.now)
-        for path, before, now in _kept(old, new, "compute", "aggregates")
-        for _, put in _sets(before, now, "hosts", ())
-    }
+    moved: dict[tuple[str, str, bool], str] = {}
+    for path, before, now in _pairs(old, new, "compute", "aggregates"):
+        for text, put in _sets(before or {}, now or {}, "hosts", ()):
+            if before is None or now is None:
+                text = _came(before)
+            moved[path[-1], put.item, put.now] = text
     for path, before, now in _pairs(old, new, "placement", "providers"):
         one: Body = now or before or {}
         kind = "host" if path[-1] in nodes else "provider"
@@ -286,11 +290,12 @@ def _providers(old: Body, new: Body) -> Iterator[Change]:
             else:
                 yield of(text, (put,))
         for text, put in _sets(before, now, "aggregates", path):
-            sign, aggregate = text[0], names.get(put.item, put.item)
-            if (put.item, host, put.now) in moved:
-                yield Change("aggregate", aggregate, f"{sign} {host}", (put,), hosts)
+            aggregate = names.get(put.item, put.item)
+            of_nova = moved.get((put.item, host, put.now))
+            if of_nova:
+                yield Change("aggregate", aggregate, of_nova, (put,), hosts)
             else:
-                yield of(f"{sign} {aggregate} in Placement", (put,))
+                yield of(f"{text[0]} {aggregate} in Placement", (put,))
         for text, put in _values(before["name"], now["name"], (*path, "name")):
             yield of(text, (put,))
         yield from _inventories(of, before, now, path)

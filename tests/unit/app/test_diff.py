@@ -8,6 +8,7 @@ import pathlib
 
 import pytest
 
+from osc_traitsched.app import diff
 from osc_traitsched.app.diff import compare, dated, since
 from osc_traitsched.app.snapshot import Snapshot
 from osc_traitsched.core.answer import Answer
@@ -97,6 +98,34 @@ def test_what_only_two_changes_take_is_nobody_elses():
     (each,) = found.together
     assert each.before - each.now == 1
     assert not any(lasting.values())
+
+
+def isolate(new):
+    """Create an isolated aggregate with two hosts, as Nova and Placement have it."""
+    aggregate = {"id": 31, "uuid": "31a0b2fe-0000-4000-8000-0000000031a0"}
+    aggregate |= {"name": "solid", "metadata": {"trait:CUSTOM_SOLID": "required"}}
+    new["placement"]["traits"].append("CUSTOM_SOLID")
+    new["compute"]["aggregates"].append({**aggregate, "hosts": ["cmp00", "cmp01"]})
+    for host in ("cmp00", "cmp01"):
+        named(new, PROVIDERS, host)["aggregates"].append(aggregate["uuid"])
+
+
+def test_a_new_isolated_aggregate_is_blamed_for_all_that_it_takes():
+    found, _ = compared(isolate, rename)
+    (aggregate,) = (e for e in found.effects if e.change.name == "solid")
+    assert aggregate.takes_hosts
+    assert "m1.small" in {each.flavor for each in aggregate.flavors}
+    assert not found.together
+    kinds = {(e.change.kind, e.change.name) for e in found.lasting}
+    assert len(kinds) == len(found.lasting) == 3
+
+
+def test_what_servers_use_in_a_large_cloud_is_no_work_of_several_changes(monkeypatch):
+    monkeypatch.setattr(diff, "_MOST_PROVIDERS", 7)
+    found, lasting = compared(fill)
+    assert found.daily
+    assert not lasting
+    assert not found.together
 
 
 @pytest.mark.parametrize("makes", [(), (rename,)])

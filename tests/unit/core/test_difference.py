@@ -125,6 +125,21 @@ def leave(new):
     of(new, "placement", "providers", "p2")["aggregates"].clear()
 
 
+def found_aggregate(new):
+    """Create an aggregate with both hosts, in Nova and in Placement."""
+    body = {"id": 5, "uuid": "a5", "name": "gold", "metadata": {"trait:X": "required"}}
+    new["compute"]["aggregates"].append({**body, "hosts": ["cmp01", "cmp02"]})
+    for each in ("p1", "p2"):
+        of(new, "placement", "providers", each, "aggregates").append("a5")
+
+
+def drop_aggregate(new):
+    """Delete an aggregate, in Nova and in Placement."""
+    new["compute"]["aggregates"].clear()
+    for each in new["placement"]["providers"]:
+        each["aggregates"] = []
+
+
 def of(document, *keys):
     """The part at some keys; an ID chooses from a list."""
     for key in keys:
@@ -276,6 +291,14 @@ CHANGES = {
     "aggregate gone": (
         lambda new: new["compute"]["aggregates"].clear(),
         ("aggregate", "east", "is gone", {"cmp01", "cmp02"}, False),
+    ),
+    "aggregate gone in both": (
+        drop_aggregate,
+        ("aggregate", "east", "is gone", {"cmp01", "cmp02"}, False),
+    ),
+    "aggregate new in both": (
+        found_aggregate,
+        ("aggregate", "gold", "is new", {"cmp01", "cmp02"}, False),
     ),
     "spec": (
         lambda new: of(new, "compute", "flavors", "f1", "extra_specs").update(
