@@ -216,9 +216,9 @@ class _Asked(NamedTuple):
         try:
             return cls(snapshot, ask(snapshot))
         except CloudBroke as exc:
-            if not snapshot.path:
-                raise
-            raise BadConfiguration(snapshot.path, None, str(exc)) from exc
+            raise BadConfiguration(
+                snapshot.path or "the cloud now", None, str(exc)
+            ) from exc
         except BadConfiguration:
             raise
         except TraitSchedError:
@@ -292,15 +292,12 @@ def _since(earlier: _Asked, later: _Asked, ask: Ask) -> Since:
     before, now = earlier.hosts, later.hosts
     changes = tuple(_near(old, new, before ^ now)) if before != now else ()
 
-    def hosts_in(tried: Snapshot) -> frozenset[str]:
-        try:
-            return _Asked.of(tried, ask).hosts
-        except CloudBroke:
-            # Nova's answer about what is new was not saved then.
-            return frozenset()
-
     def by(some: Sequence[Change]) -> frozenset[str]:
-        return made(old, some, before, now, hosts_in)
+        try:
+            return made(old, some, before, now, lambda e: _Asked.of(e, ask).hosts)
+        except BadConfiguration:
+            # What Nova says of a new object was not saved then.
+            return frozenset()
 
     tried = changes[:MOST_TRIED]
     decided = {change: by([change]) for change in tried}

@@ -138,8 +138,13 @@ def by_name(old: Body, new: Body) -> dict[str, Any]:
     found: dict[str, Any] = json.loads(
         _UUID.sub(lambda match: uuids.get(match[0], match[0]), text)
     )
-    for flavor in found.get("compute", {}).get("flavors", ()):
-        flavor["id"] = uuids.get(flavor["id"], flavor["id"])
+    # Short IDs of flavors say nothing; those of no other name must be nobody's.
+    ids, answers = _uuids(old, "compute", "flavors"), found["answers"]
+    flavors = found.get("compute", {}).get("flavors", ())
+    access = [answers.pop(_sharing("flavor", each), None) for each in flavors]
+    for flavor, projects in zip(flavors, access):
+        flavor["id"] = ids.get(flavor["name"], f"other {flavor['id']}")
+        answers.update({_sharing("flavor", flavor): projects} if projects else {})
     return found
 
 
@@ -272,9 +277,9 @@ def _providers(old: Body, new: Body) -> Iterator[Change]:
     moved: dict[tuple[str, str, bool], str] = {}
     for path, before, now in _pairs(old, new, "compute", "aggregates"):
         for text, put in _sets(before or {}, now or {}, "hosts", ()):
-            if before is None or now is None:
-                text = _came(before)
-            moved[path[-1], put.item, put.now] = text
+            moved[path[-1], put.item, put.now] = (
+                text if before and now else _came(before)
+            )
     for path, before, now in _pairs(old, new, "placement", "providers"):
         one: Body = now or before or {}
         kind = "host" if path[-1] in nodes else "provider"
@@ -420,17 +425,22 @@ def _objects(old: Body, new: Body, kind: str) -> Iterator[Change]:
             yield Change(kind, name, text, (put,), hosts)
 
 
+def _sharing(kind: str, body: Body) -> str:
+    """The key of the answer that lists the projects of a flavor or an image."""
+    (service, objects, _), identity = _KINDS[kind], body["id"]
+    part = "os-flavor-access" if kind == "flavor" else "members"
+    return f"{service} /{objects}/{urllib.parse.quote(identity, safe='')}/{part}"
+
+
 def _projects(old: Body, new: Body) -> Iterator[Change]:
     """Projects that may use a private flavor, or a shared image."""
     names = {e["id"]: e["name"] for e in _all((old, new), "identity", "projects")}
-    for kind, part, key, project in (
-        ("flavor", "os-flavor-access", "flavor_access", "tenant_id"),
-        ("image", "members", "members", "member_id"),
+    for kind, key, project in (
+        ("flavor", "flavor_access", "tenant_id"),
+        ("image", "members", "member_id"),
     ):
-        service, objects, _ = _KINDS[kind]
-        for body in _all([new], service, objects):
-            quoted = urllib.parse.quote(body["id"], safe="")
-            path = ("answers", f"{service} /{objects}/{quoted}/{part}")
+        for body in _all([new], *_KINDS[kind][:2]):
+            path = ("answers", _sharing(kind, body))
             answers = [each["answers"].get(path[1]) for each in (old, new)]
             if None in answers:
                 continue

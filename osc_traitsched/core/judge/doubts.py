@@ -372,11 +372,14 @@ class Doubts:
 
     def without(self, lost: frozenset[str]) -> Doubts:
         """The same without some hosts, by UUID."""
-        options = tuple(
-            dataclasses.replace(each, gained_roots=each.gained_roots - lost)
-            for each in self.options
+        return Doubts(
+            tuple(
+                dataclasses.replace(each, gained_roots=each.gained_roots - lost)
+                for each in self.options
+            ),
+            self.releases,
+            self.without_evidence - lost,
         )
-        return Doubts(options, self.releases, self.without_evidence - lost)
 
     def dependences(
         self,

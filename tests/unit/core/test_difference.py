@@ -406,6 +406,33 @@ def test_clouds_with_the_same_names_do_not_differ_by_uuids():
     assert (found.name, found.text) == ("cmp01", "+ CUSTOM_Q")
 
 
+def test_flavors_of_another_cloud_are_compared_by_name_whatever_their_ids():
+    """Their short numbers are another flavor's there; the size of m2 differs."""
+    access = "compute /flavors/{}/os-flavor-access"
+    old, new = copy.deepcopy(OLD), copy.deepcopy(OLD)
+    of_acme = {"flavor_access": [{"tenant_id": "t1"}]}
+    for document, ids in (
+        (old, {"m1": "1", "m2": "2", "m3": "3", "gone": "4"}),
+        (new, {"m2": "1", "m3": "2", "came": "3", "m1": "4"}),
+    ):
+        body = document["compute"]["flavors"][0]
+        document["compute"]["flavors"] = [
+            {**body, "id": identity, "name": name} for name, identity in ids.items()
+        ]
+        document["answers"] = {access.format(ids["m3"]): of_acme}
+        document["answers"][access.format(ids["m1"])] = {"flavor_access": []}
+    of(new, "compute", "flavors", "1")["vcpus"] = 6
+    before = copy.deepcopy(new)
+    found = difference(old, by_name(old, new))
+    assert {(each.name, each.text) for each in found} == {
+        ("m2", "vcpus: 1 -> 6"),
+        ("gone", "is gone"),
+        ("came", "is new"),
+    }
+    assert len(found) == 3
+    assert new == before
+
+
 def test_another_service_of_a_host_is_no_compute_service():
     new = copy.deepcopy(OLD)
     conductor = {"id": "s9", "binary": "nova-conductor", "host": "cmp01"}
