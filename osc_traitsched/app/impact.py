@@ -5,7 +5,6 @@ from __future__ import annotations
 import collections
 import dataclasses
 import functools
-import itertools
 import operator
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, Set
 
@@ -53,7 +52,6 @@ from osc_traitsched.core.nova.filter import special
 from osc_traitsched.core.nova.image import public_or_own_images
 from osc_traitsched.core.nova.options import SchedulerSettings, has_filter
 from osc_traitsched.core.nova.question import Body
-from osc_traitsched.core.nova.request import Request
 from osc_traitsched.core.placement import facts as placement_facts
 from osc_traitsched.core.placement import matcher
 from osc_traitsched.core.placement.facts import Amount, Facts, Figures
@@ -152,6 +150,12 @@ def may_take(plan: Plan, traits: frozenset[str]) -> bool:
     )
 
 
+#: Demands of the same servers now and after a plan, once for each unknown setting.
+_Pairs = tuple[tuple[Demand, Demand], ...]
+#: A cloud that demands are judged in.
+_Seen = tuple[Facts, KnownAnswers]
+
+
 def check_servers(
     cloud: Cloud,
     model: CloudModel,
@@ -217,72 +221,102 @@ def _losses(
     names = frozenset(name for keys in then.changed.values() for name in keys)
     is_moved = then.joined or then.left or then.aggregates != model.aggregates
     touched = {
-        demands: residents
-        for demands, residents in _demands(cloud, model, then, assumptions).items()
-        if is_moved or names & traits_of(requests_of(demands[:1]))
+        pairs: residents
+        for pairs, residents in _demands(cloud, model, then, assumptions).items()
+        if is_moved or names & traits_of(requests_of(pairs[0][:1]))
     }
-    requests = requests_of(each for demands in touched for each in demands)
-    if requests:
-        facts = _emptied(cloud.placement, model.snapshot, requests)
-        clouds = list(zip(_enabled_last(model, facts), _enabled_last(then, facts)))
-    for demands, residents in touched.items() if requests else ():
-        # If an enabled host is left, the disabled ones need no look.
-        lost = (
-            found
-            for before, after in zip(demands[::2], demands[1::2])
-            for had, found in itertools.takewhile(
-                lambda each: not _has_host(each[1]),
-                ((had, _judged(after, *has)) for had, has in clouds),
-            )
-            if found is not None and _has_host(_judged(before, *had))
-        )
-        for found in itertools.islice(lost, 1):
+    requests = requests_of(d for pairs in touched for pair in pairs for d in pair)
+    if not requests:
+        return
+    facts = allocation_candidates.gather(
+        cloud.placement, model.snapshot, requests, NOTHING, figures=True
+    )
+    amounts = matcher.amounts(c for each in requests for c in each.clauses)
+    kinds = placement_facts.undecided(facts, amounts, facts.snapshot.host_trees)
+    most, least = _emptied(cloud.placement, facts, amounts, kinds)
+    before, after = (_enabled_last(each, most) for each in (model, then))
+    surely = after if least is most else _enabled_last(then, least)
+    clouds = list(zip(before, after, surely))
+    for pairs, residents in touched.items():
+        results = (_loss(now, end, clouds) for now, end in pairs)
+        found = next((each for each in results if each is not None), None)
+        if found is not None:
             yield ServersLoseHosts(
                 tuple(
                     Server(r.id, r.name, r.host, r.project, frozenset())
                     for r in residents
                 ),
                 found,
-                names & traits_of(requests_of(demands[:1])),
+                names & traits_of(requests_of(pairs[0][:1])),
             )
 
 
 def _demands(
     cloud: Cloud, model: CloudModel, then: CloudModel, assumptions: SchedulerSettings
-) -> dict[tuple[Demand, ...], list[Resident]]:
+) -> dict[_Pairs, list[Resident]]:
     """All servers by their demands now and then, with unknown options on and off."""
     fleet = cloud.once(servers.everywhere)
     images = lookup.images_of_ids(cloud, fleet.images)
     on = with_evidence(assumptions, (*model.aggregates, *then.aggregates))
     on = on if on.is_known(options.ISOLATION) else on.changed(options.ISOLATION, True)
     makers = [
-        Demands(fleet.minor, images, each.aggregates, settings)
-        for settings in (on, assumptions)
-        for each in (model, then)
+        [Demands(fleet.minor, images, m.aggregates, each) for m in (model, then)]
+        for each in (on, assumptions)
     ]
-    demands = functools.cache(
-        lambda kind, whose: tuple(m.demand(fleet.kinds[kind], whose) for m in makers)
-    )
-    found: dict[tuple[Demand, ...], list[Resident]] = collections.defaultdict(list)
+
+    @functools.cache
+    def demands(kind: int, whose: str) -> _Pairs:
+        body = fleet.kinds[kind]
+        return tuple((n.demand(body, whose), t.demand(body, whose)) for n, t in makers)
+
+    found = collections.defaultdict[_Pairs, list[Resident]](list)
     for server in fleet.residents:
         found[demands(server.kind, server.project)].append(server)
     return found
 
 
+def _loss(
+    now: Demand, end: Demand, clouds: Iterable[tuple[_Seen, _Seen, _Seen]]
+) -> RequestResult | None:
+    """The result after the plan, if that takes the last host.
+
+    :param clouds: now, after the plan, and after it if unread hosts could take nothing;
+        that one counts only for a demand that loses a host
+    """
+    for before, after, surely in clouds:
+        found = _judged(end, *after)
+        if found is None or (surely is after and _hosts(found)):
+            return None
+        had = _judged(now, *before)
+        if not _hosts(had) <= _hosts(found):
+            found = _judged(end, *surely)
+        # If an enabled host is left, the disabled ones need no look.
+        if _hosts(found):
+            return None
+        if had is None or _hosts(had):
+            return found
+    return None
+
+
 def _emptied(
-    placement: Service, snapshot: Snapshot, requests: Sequence[Request]
-) -> Facts:
-    facts = allocation_candidates.gather(
-        placement, snapshot, requests, NOTHING, figures=True
-    )
-    amounts = matcher.amounts(c for each in requests for c in each.clauses)
-    kinds = placement_facts.undecided(facts, amounts, facts.snapshot.host_trees)
-    return placement_facts.unused(
-        facts, amounts, allocation_candidates.unused(placement, kinds)
-    )
+    placement: Service,
+    facts: Facts,
+    amounts: Iterable[Amount],
+    kinds: Sequence[Sequence[str]],
+) -> tuple[Facts, Facts]:
+    """The cloud with nothing in use, if unread hosts could take all, or nothing.
+
+    :param kinds: hosts to read, as ``facts.undecided`` returns them
+    """
+    read = allocation_candidates.unused(placement, kinds)
+    none: Figures = {u: {} for alike in kinds for u in alike if u not in read}
+    most = placement_facts.unused(facts, amounts, read)
+    if not none:
+        return most, most
+    return most, placement_facts.unused(facts, amounts, {**read, **none})
 
 
-def _enabled_last(model: CloudModel, facts: Facts) -> list[tuple[Facts, KnownAnswers]]:
+def _enabled_last(model: CloudModel, facts: Facts) -> list[_Seen]:
     """The cloud with its disabled hosts, and with all enabled."""
     seen = model.seen(facts)
     answers = KnownAnswers(model.snapshot.nova.computes, seen.traits).if_empty
@@ -308,12 +342,10 @@ def _judged(
         return RefusedRequest(demand.question, exc)
 
 
-def _has_host(found: RequestResult | None) -> bool:
-    if found is None:
-        return True
-    if isinstance(found, RefusedRequest):
-        return False
-    return bool(found.candidates) and found.ended_by is None
+def _hosts(found: RequestResult | None) -> frozenset[str]:
+    if found is None or isinstance(found, RefusedRequest) or found.ended_by:
+        return frozenset()
+    return frozenset(found.candidates.uuids)
 
 
 def read_misplaced(
@@ -496,14 +528,10 @@ def compute_effects(placement: Service, impact: ImpactAnalysis) -> Iterator[Effe
     if not kinds:
         yield from impact.effects(room, most, most)
         return
-    read = allocation_candidates.unused(placement, kinds)
-    left = [uuid for alike in kinds for uuid in alike if uuid not in read]
-    if (found := placement_facts.unused(facts, amounts, read)) != empty:
+    found, surely = _emptied(placement, facts, amounts, kinds)
+    if found != empty:
         most = RowHosts(impact, found)
-    none: Figures = {**read, **{uuid: {} for uuid in left}}
-    least = (
-        RowHosts(impact, placement_facts.unused(facts, amounts, none)) if left else most
-    )
+    least = most if surely is found else RowHosts(impact, surely)
     yield from impact.effects(room, most, least)
 
 

@@ -130,7 +130,7 @@ def test_where_no_flavor_requires_the_trait_lists_are_all_that_is_read_of_nova()
     todo = remove(found)
     assert (todo.effects, todo.unread) == ((), None)
     lists = {"/flavors/detail", "/os-aggregates", "/os-hypervisors/detail"}
-    assert {*compute_asked(found)} == {*lists, "/servers/detail"}
+    assert {*compute_asked(found)} == {*lists, "/servers/detail", "/os-services"}
 
 
 def test_where_another_host_keeps_the_trait_nova_need_not_answer_and_that_is_said():

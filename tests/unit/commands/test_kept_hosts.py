@@ -119,6 +119,24 @@ def test_removing_relies_on_no_host_that_was_not_read_either(cloud, monkeypatch)
     assert run(*remove).code == 0
 
 
+@pytest.mark.parametrize(
+    ("most", "holder", "code"), [(9, "cmp03", 0), (1, "cmp03", 5), (1, "cmp01", 0)]
+)
+def test_a_server_relies_on_no_host_that_was_not_read_either(
+    cloud, monkeypatch, most, holder, code
+):
+    """A server that loses no host keeps those that were not read."""
+    monkeypatch.setattr(allocation_candidates, "MOST_READ_ONE_BY_ONE", most)
+    cloud.gives(GOLD, "cmp00", "cmp02", holder)
+    full(cloud, cmp02=2)
+    cloud.flavors.clear()
+    needy = {f"trait:{SILVER}": "required", "resources:VCPU": "4"}
+    cloud.gives(SILVER, "cmp00", "cmp03")
+    with_servers(cloud, monkeypatch, cmp00={"old": {KEY: "required", **needy}})
+    gone = "cmp00" if holder == "cmp03" else "cmp02"
+    assert run("remove", GOLD, gone, "--dry-run").code == code
+
+
 def test_a_disabled_host_elsewhere_is_left_to_a_flavor(cloud, golden):
     silver(cloud, *BOTH, "cmp02")
     cloud.gives("COMPUTE_STATUS_DISABLED", *BOTH, "cmp02")
