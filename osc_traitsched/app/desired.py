@@ -485,8 +485,8 @@ def judged(cloud: Cloud, todo: DesiredPlan) -> DesiredPlan:
     if not plan.has_changes:
         return todo
     ids = {c.object.id for c in plan.changes if c.object.kind is ObjectKind.IMAGE}
-    takes = not all(map(only_opens, plan.changes))
-    others, unread = requiring_images(cloud, found.traits if takes else ())
+    opens = all(map(only_opens, plan.changes))
+    others, unread = requiring_images(cloud, () if opens else found.traits)
     images = [body for body in found.images if body["id"] in ids]
     images += (body for body in others if body["id"] not in ids)
     moves = any(c.object.kind in MOVES for c in plan.changes)

@@ -45,7 +45,7 @@ from osc_traitsched.core.inventory.snapshot import Snapshot
 from osc_traitsched.core.inventory.trait import REQUIRED, required_by_image, requires
 from osc_traitsched.core.judge.filtering import KnownAnswers
 from osc_traitsched.core.judge.judge import judge
-from osc_traitsched.core.judge.judgement import RefusedRequest, RequestResult
+from osc_traitsched.core.judge.judgement import Judgement, RefusedRequest, RequestResult
 from osc_traitsched.core.nova import options
 from osc_traitsched.core.nova.evidence import with_evidence
 from osc_traitsched.core.nova.filter import special
@@ -150,12 +150,6 @@ def may_take(plan: Plan, traits: frozenset[str]) -> bool:
     )
 
 
-#: Demands of the same servers now and after a plan, once for each unknown setting.
-_Pairs = tuple[tuple[Demand, Demand], ...]
-#: A cloud that demands are judged in.
-_Seen = tuple[Facts, KnownAnswers]
-
-
 def check_servers(
     cloud: Cloud,
     model: CloudModel,
@@ -232,15 +226,18 @@ def _losses(
         cloud.placement, model.snapshot, requests, NOTHING, figures=True
     )
     amounts = matcher.amounts(c for each in requests for c in each.clauses)
-    kinds = placement_facts.undecided(facts, amounts, facts.snapshot.host_trees)
-    most, least = _emptied(cloud.placement, facts, amounts, kinds)
+    most, least = _emptied(
+        cloud.placement,
+        facts,
+        amounts,
+        placement_facts.undecided(facts, amounts, facts.snapshot.host_trees),
+    )
     before, after = (_enabled_last(each, most) for each in (model, then))
     surely = after if least is most else _enabled_last(then, least)
     clouds = list(zip(before, after, surely))
     for pairs, residents in touched.items():
         results = (_loss(now, end, clouds) for now, end in pairs)
-        found = next((each for each in results if each is not None), None)
-        if found is not None:
+        if found := next((each for each in results if each), None):
             yield ServersLoseHosts(
                 tuple(
                     Server(r.id, r.name, r.host, r.project, frozenset())
@@ -253,7 +250,7 @@ def _losses(
 
 def _demands(
     cloud: Cloud, model: CloudModel, then: CloudModel, assumptions: SchedulerSettings
-) -> dict[_Pairs, list[Resident]]:
+) -> dict[tuple[tuple[Demand, ...], ...], list[Resident]]:
     """All servers by their demands now and then, with unknown options on and off."""
     fleet = cloud.once(servers.everywhere)
     images = lookup.images_of_ids(cloud, fleet.images)
@@ -264,19 +261,22 @@ def _demands(
         for each in (on, assumptions)
     ]
 
-    @functools.cache
-    def demands(kind: int, whose: str) -> _Pairs:
-        body = fleet.kinds[kind]
-        return tuple((n.demand(body, whose), t.demand(body, whose)) for n, t in makers)
-
-    found = collections.defaultdict[_Pairs, list[Resident]](list)
+    demands = functools.cache(
+        lambda kind, whose: tuple(
+            tuple(each.demand(fleet.kinds[kind], whose) for each in pair)
+            for pair in makers
+        )
+    )
+    found = collections.defaultdict[tuple[tuple[Demand, ...], ...], list[Resident]](
+        list
+    )
     for server in fleet.residents:
         found[demands(server.kind, server.project)].append(server)
     return found
 
 
 def _loss(
-    now: Demand, end: Demand, clouds: Iterable[tuple[_Seen, _Seen, _Seen]]
+    now: Demand, end: Demand, clouds: Iterable[tuple[tuple[Facts, KnownAnswers], ...]]
 ) -> RequestResult | None:
     """The result after the plan, if that takes the last host.
 
@@ -285,16 +285,14 @@ def _loss(
     """
     for before, after, surely in clouds:
         found = _judged(end, *after)
-        if found is None or (surely is after and _hosts(found)):
+        if surely is after and _hosts(found):
             return None
-        had = _judged(now, *before)
-        if not _hosts(had) <= _hosts(found):
+        had = _hosts(_judged(now, *before))
+        if not had <= _hosts(found):
             found = _judged(end, *surely)
         # If an enabled host is left, the disabled ones need no look.
-        if _hosts(found):
-            return None
-        if had is None or _hosts(had):
-            return found
+        if had or _hosts(found):
+            return None if _hosts(found) else found
     return None
 
 
@@ -311,12 +309,11 @@ def _emptied(
     read = allocation_candidates.unused(placement, kinds)
     none: Figures = {u: {} for alike in kinds for u in alike if u not in read}
     most = placement_facts.unused(facts, amounts, read)
-    if not none:
-        return most, most
-    return most, placement_facts.unused(facts, amounts, {**read, **none})
+    least = placement_facts.unused(facts, amounts, {**read, **none}) if none else most
+    return most, least
 
 
-def _enabled_last(model: CloudModel, facts: Facts) -> list[_Seen]:
+def _enabled_last(model: CloudModel, facts: Facts) -> list[tuple[Facts, KnownAnswers]]:
     """The cloud with its disabled hosts, and with all enabled."""
     seen = model.seen(facts)
     answers = KnownAnswers(model.snapshot.nova.computes, seen.traits).if_empty
@@ -330,10 +327,9 @@ def _judged(
     demand: Demand, facts: Facts, answers: KnownAnswers
 ) -> RequestResult | None:
     """None if unknown options decide whether Nova rejects the request."""
-    if demand.refusal is not None:
-        return RefusedRequest(demand.question, demand.refusal)
     if demand.request is None:
-        return None
+        why = demand.refusal
+        return RefusedRequest(demand.question, why) if why else None
     try:
         return judge(
             demand.question, demand.request, facts, answers.computes, answers=answers
@@ -343,9 +339,11 @@ def _judged(
 
 
 def _hosts(found: RequestResult | None) -> frozenset[str]:
-    if found is None or isinstance(found, RefusedRequest) or found.ended_by:
-        return frozenset()
-    return frozenset(found.candidates.uuids)
+    return (
+        found.candidates.uuids
+        if isinstance(found, Judgement) and found.ended_by is None
+        else frozenset()
+    )
 
 
 def read_misplaced(
@@ -401,14 +399,16 @@ def check_effects(
 
     :param images: each flavor is also combined with each of them
     """
-    then = model.after(plan.changes)
-    on = _isolating(with_evidence(settings, (*model.aggregates, *then.aggregates)))
     now = dataclasses.replace(
         model,
         flavors=tuple(servers.with_running(cloud, body) for body in model.flavors),
         images=(ANY_IMAGE, *images),
     )
-    found = compute_effects(cloud.placement, ImpactAnalysis(looks(now, plan), on))
+    clouds = looks(now, plan)
+    on = _isolating(
+        with_evidence(settings, (a for each in clouds for a in each.aggregates))
+    )
+    found = compute_effects(cloud.placement, ImpactAnalysis(clouds, on))
     usable = tuple(_usable(cloud, now, found, on))
     names = (any(each.projects for each in usable) and lookup.names(cloud)) or {}
     twins = collections.Counter(names.values())
@@ -525,12 +525,8 @@ def compute_effects(placement: Service, impact: ImpactAnalysis) -> Iterator[Effe
     wanted = frozenset[Amount]().union(*(_amounts_of(row) for row, _ in doubtful))
     roots = _left_first(impact, {sets for _, sets in doubtful})
     kinds = placement_facts.undecided(facts, wanted, roots)
-    if not kinds:
-        yield from impact.effects(room, most, most)
-        return
     found, surely = _emptied(placement, facts, amounts, kinds)
-    if found != empty:
-        most = RowHosts(impact, found)
+    most = most if found == empty else RowHosts(impact, found)
     least = most if surely is found else RowHosts(impact, surely)
     yield from impact.effects(room, most, least)
 

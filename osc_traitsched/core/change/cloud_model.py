@@ -312,7 +312,6 @@ def folding(settings: SchedulerSettings) -> Fold:
 def limits_of(cloud: CloudModel, settings: SchedulerSettings) -> Limits:
     """Limits of zones and projects in a cloud."""
     fold, tenant = folding(settings), bool(settings.value(options.TENANT))
-    is_guess = not settings.is_known(options.TENANT)
     equal = settings.collation.equal
     zones: dict[str, set[str]] = {}
     projects: dict[str, set[str]] = {}
@@ -335,8 +334,10 @@ def limits_of(cloud: CloudModel, settings: SchedulerSettings) -> Limits:
         {name: frozenset(uuids) for name, uuids in zones.items()},
         {name: frozenset(uuids) for name, uuids in projects.items()},
         passed,
-        tenant and not is_guess and bool(settings.value(options.TENANT_REQUIRED)),
-        is_guess,
+        tenant
+        and settings.is_known(options.TENANT)
+        and bool(settings.value(options.TENANT_REQUIRED)),
+        not settings.is_known(options.TENANT),
     )
 
 
