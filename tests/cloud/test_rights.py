@@ -216,7 +216,8 @@ READS = (
     ("server destinations web", 8, "os-extended-server-attributes"),
     ("server misplaced", 8, "servers:detail:get_all_tenants"),
     ("host drain cmp00", 8, "servers:detail:get_all_tenants"),
-    (f"isolate east {GOLD} --dry-run", 8, SERVERS),
+    # Its project has this host alone, should an option limit it to its aggregates.
+    (f"isolate east {GOLD} --dry-run", 5, SERVERS),
     (f"remove {GOLD} --host cmp00 --dry-run", 8, PRIVATE),
 )
 

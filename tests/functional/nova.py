@@ -38,11 +38,7 @@ class Nova(MadeUpNova):
         hosts: Iterable[tuple[str, str]],
         aggregates: Mapping[str, tuple[Mapping[str, str], Iterable[str]]],
     ) -> None:
-        hosts = list(hosts)
         super().__init__(hosts, aggregates)
-        service = {"zone": "nova", "status": "enabled"}
-        services = [{"host": name, **service} for name, _ in hosts]
-        self._bodies["/os-services"] = {"services": services}
         self._bodies["/flavors/detail"] = {"flavors": []}
         self._bodies["/images"] = {"images": []}
         self._bodies["/servers/detail"] = {"servers": []}

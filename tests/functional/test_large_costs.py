@@ -225,9 +225,6 @@ def cloud(survey_cost_large):
     nova = MadeUpNova([(host.name, host.uuid) for host in drawn], found)
     for body, uuid in zip(nova.aggregates, members):
         body["uuid"] = uuid
-    up = {"zone": "nova", "status": "enabled"}
-    services = [{"host": host.name, **up} for host in drawn]
-    nova._bodies["/os-services"] = {"services": services}
     nova._bodies["/flavors/detail"] = {"flavors": lists.flavors()}
     nova._bodies["/servers/detail"] = {"servers": []}
     made = HalfCloud(placement.url, nova)

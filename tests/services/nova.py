@@ -60,7 +60,10 @@ class MadeUpNova:
                 (aggregates or {}).items(), 1
             )
         ]
+        hosts = list(hosts)
+        up = {"zone": "nova", "status": "enabled"}
         self._bodies: dict[str, Any] = {
+            "/os-services": {"services": [{"host": name, **up} for name, _ in hosts]},
             "/os-hypervisors/detail": {"hypervisors": [_node(*each) for each in hosts]},
             "/os-aggregates": {"aggregates": self.aggregates},
             "/flavors/detail": {"flavors": list(flavors)},

@@ -332,7 +332,7 @@ def test_filters_run_in_nova_if_no_api_shows_what_they_read(two, nova):
     assert [each["path"] for each in nova.asked["plugins"]] == [NUMA]
     assert nova.asked["service"] == "nova-scheduler"
     assert [host.name for host in explanation.judgement.candidates] == ["cmp01"]
-    assert not explanation.judgement.is_uncertain
+    assert not explanation.judgement.candidates.is_uncertain
     assert f"cmp02 is kept out by {NUMA} (cell 0: 64 MB free)" in text(explanation)
 
 
@@ -357,20 +357,20 @@ def test_a_claim_is_judged_by_a_filter_that_is_not_enabled(
     nova.says(**{NUMA: {"_": YES, "cmp01": cmp01, "cmp02": cmp02}})
     found = told(two, nova).judgement
     assert [host.name for host in found.candidates] == candidates
-    assert found.is_uncertain is is_uncertain
+    assert found.candidates.is_uncertain is is_uncertain
 
 
 def test_hosts_stay_unknown_if_nova_does_not_answer(two, nova):
     warnings = []
     sources = OwnSources("none", service="nova-scheduler", warn=warnings.append)
     asked = ask(two, COMPUTE, NUMA).with_flavor(CELLS)
-    assert explain.explain(two, asked, own=sources).judgement.is_uncertain
+    assert explain.explain(two, asked, own=sources).judgement.candidates.is_uncertain
     assert warnings[0].startswith("'none' can't be started: No such file")
     nova.says(**{NUMA: {"_": YES}})
     other = dataclasses.replace(asked.assumptions, release=32)
     asked = dataclasses.replace(asked, assumptions=other)
     sources = nova.sources(service="nova-scheduler", warn=warnings.append)
-    assert explain.explain(two, asked, own=sources).judgement.is_uncertain
+    assert explain.explain(two, asked, own=sources).judgement.candidates.is_uncertain
     assert "is Nova 33.1.0, and the cloud's is 32" in warnings[-1]
     with pytest.raises(NovaPythonFails, match="config save --nova-python"):
         own_filters.answered(
@@ -405,4 +405,4 @@ def test_several_servers_need_the_cells_of_each(two, nova):
     for filters, count, code in ((NUMA,), 2, True), ((NUMA,), 3, False), ((), 2, None):
         asked = ask(two, COMPUTE, *filters).with_flavor(CELLS).with_spec(count=count)
         found = explain.explain(two, asked, want_fixes=False, own=sources).judgement
-        assert (None if found.is_uncertain else found.has_room) is code
+        assert (None if found.candidates.is_uncertain else found.has_room) is code

@@ -57,8 +57,13 @@ def test_a_project_gets_hosts_once_and_gives_them_back(cloud):
 
 def test_a_projects_own_servers_are_where_they_belong(cloud, monkeypatch):
     keystone(cloud, monkeypatch, "p")
-    found = run("isolate", "gold", GOLD, "--create", "--project", "p", "--dry-run")
+    words = ("isolate", "gold", GOLD, "--create", "--project", "p", "--dry-run")
+    found = run(*words, "--force")
     assert (found.code, "On it now" in found.err) == (0, False)
+    # With both options on, it may go to its project's hosts only, and is not let in.
+    refused = run(*words)
+    assert refused.code == 5
+    assert "no host would suit server 'ssd-2'" in refused.err
 
 
 def test_servers_that_can_not_be_read_are_no_reason_to_be_silent(cloud, monkeypatch):
