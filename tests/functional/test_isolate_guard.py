@@ -159,6 +159,7 @@ def test_a_shelved_server_keeps_its_last_host_by_its_own_copy_of_the_flavor(
 
 
 TENANTS = {"limit_tenants_to_placement_aggregate": True}
+NO_TENANTS = {"limit_tenants_to_placement_aggregate": False}
 
 
 def test_a_project_whose_hosts_are_all_closed_is_named(cloud, hosts):
@@ -169,7 +170,9 @@ def test_a_project_whose_hosts_are_all_closed_is_named(cloud, hosts):
         "nothing written: no host would be left for flavor 'small' for project "
         f"'{PROJECT}'; --force overrides this"
     )
-    assert is_allowed(isolate(found))
+    assert is_allowed(isolate(found, **NO_TENANTS))
+    # The aggregate tells that an option which is not known may be on.
+    assert refusal(found) == refusal(found, **TENANTS)
     found.identity = MadeUpNova([], {})
     projects = [{"id": PROJECT, "name": "pepper"}, {"id": OTHER, "name": "salt"}]
     found.identity._bodies["/projects"] = {"projects": projects, "links": {}}
@@ -276,10 +279,11 @@ def test_zones_and_projects_add_one_request_each_and_none_for_a_flavor(
     cloud, placement
 ):
     found, _ = many(cloud, placement)
-    neither = SchedulerSettings.of(26, query_placement_for_availability_zone=False)
+    zones_off = {"query_placement_for_availability_zone": False}
+    neither = SchedulerSettings.of(26, **zones_off, **NO_TENANTS)
     plain, effects = requests(found, neither)
     assert len(effects) == 10
-    zoned, effects = requests(found, SchedulerSettings.of(33))
+    zoned, effects = requests(found, SchedulerSettings.of(33, **NO_TENANTS))
     # Of zones and projects only losses are told.
     assert len(effects) == 10
     both, effects = requests(found, SchedulerSettings.of(33, **TENANTS))
