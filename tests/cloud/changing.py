@@ -361,7 +361,7 @@ def aggregate_renamed(place):
     place.compute.update_aggregate(rack.id, name="rack")
 
 
-@change(("aggregate", "extra", "is new"), ("host", "cmp00", "+ extra in Placement"))
+@change(("aggregate", "extra", "is new"))
 def aggregate_new(place):
     made = Maker(place.admin)
     made.aggregate("extra", "cmp00", **{f"trait:{GOLD}": "required"})

@@ -62,9 +62,9 @@ WARNING  mirror-no-hypervisor  provider cmp01
   Nova lists 1 of the 2 compute nodes that Placement has, and not this one (ID): its \
 list may be incomplete, so no provider is called orphaned
   if the host exists, restart its nova-compute (unless openstack compute service list \
-shows it), then run nova-manage cell_v2 discover_hosts --by-service; delete it if the \
-host is gone:
-    openstack resource provider delete ID
+shows it), then run nova-manage cell_v2 discover_hosts --by-service; what is allocated \
+from it:
+    openstack resource provider show --allocations ID
 
 1 warning
 """
