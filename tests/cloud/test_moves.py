@@ -356,9 +356,11 @@ def wrong(found: Destinations, moved: Moved, filtered: list[set[str]]) -> str:
         return f"the filters left {sorted(left)}"
     can = {host for host, can in found.hosts if can is not Answer.NO}
     host = moved.body["OS-EXT-SRV-ATTR:host"]
-    if host != found.state.host and host not in can:
+    # A shelved server may have had its host yet when it was read, and has none then.
+    if host and host != found.state.host and host not in can:
         return f"it went to {host}"
-    if can - {found.state.host} and host == found.state.host and host not in can:
+    stayed = host in {found.state.host, None}
+    if can - {found.state.host} and stayed and host not in can:
         return f"it stayed on {host}"
     return ""
 
