@@ -206,7 +206,9 @@ def answered(asked: Any) -> Any:
     }
     rooms = {}
     if asked["spec"]["num_instances"] > 1:
-        claiming = [cls() for _, cls in runs if cls.__name__ in SAYS]
+        claiming = [
+            cls() for _, cls in runs if cls.__name__.replace("Filter", "") in SAYS
+        ]
         rooms = {u: room(hosts[u], spec, claiming) for u in known if claiming}
     nova = version.version_string()
     return {"nova": nova, "plugins": found, "hosts": known, "rooms": rooms}
