@@ -225,7 +225,8 @@ def filled(document, hide):
             continue
         typed = {key.plain for key in each.keys if not takes_text(key.shape)}
         known = set().union(*bodies) | {"service", "flavor", "image", "fault"} | typed
-        bodies[-1].update({k: secret(k, hide) for k in keys if k not in known | IGNORED})
+        missing = [k for k in keys if k not in known | IGNORED]
+        bodies[-1].update({k: secret(k, hide) for k in missing})
 
 
 def secret(key, hide):
