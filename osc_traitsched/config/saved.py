@@ -294,9 +294,14 @@ def from_json(found: Mapping[str, Any]) -> SettingsSources:
 
 
 def _read(entries: Ini) -> Ini:
-    """Entries of options, and of lines that were meant to be some."""
+    """Entries of options, and of lines that were meant to be some, without values.
+
+    Options of other programs can be among these, such as passwords of own filters.
+    """
     return {
         (section, key): entry
+        if (section, key) in _READ
+        else dataclasses.replace(entry, value="", every=[])
         for (section, key), entry in entries.items()
         if (section, key) in _READ
         or entry.no_effect

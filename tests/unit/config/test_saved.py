@@ -277,6 +277,26 @@ def test_named_files_are_the_place_of_settings_that_were_saved(folder):
     assert saved["place"] == "nova.conf, alias.conf, over prod.yaml"
 
 
+@pytest.mark.parametrize(
+    ("line", "is_saved"),
+    [
+        ("[filter_scheduler]\nconnection = mysql://nova:hunter2@db/nova", False),
+        ("[filter_scheduler]\nrack_filter_token = hunter2", False),
+        ("[filter_scheduler]\nisolated_hots = hunter2", False),
+        ("[DEFAULT]\ndefault_schedule_zones = hunter2", False),
+        ("[scheduler]\ntoken = one\ntoken = hunter2", False),
+        ("[filter_scheduler]\nisolated_hosts = hunter2", True),
+    ],
+)
+def test_only_values_of_options_that_decide_here_are_saved(tmp_path, line, is_saved):
+    path = tmp_path / "nova.conf"
+    path.write_text(f"{line}\n")
+    sources = SettingsSources(nova_conf=(str(path),))
+    found = config_saved.to_json(sources)
+    assert ("hunter2" in json.dumps(found)) == is_saved
+    assert shown(SettingsSources(found=config_saved.from_json(found))) == shown(sources)
+
+
 def live(name, more):
     """The named sources with more options."""
     values = {**NAMED[name]}
