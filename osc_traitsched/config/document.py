@@ -49,10 +49,12 @@ def write(path: str, content: str | bytes, follows: bool = True) -> None:
     Whoever reads it meanwhile has the old text or the new one. The folder is made.
 
     :param follows: write the target of a link, instead of replacing the link
-    :raises BadConfiguration: if it can't be written
+    :raises BadConfiguration: if it can't be written, or is a device or a pipe
     """
     try:
         target = located(path).resolve() if follows else located(path)
+        if target.exists() and not (target.is_file() or target.is_dir()):
+            raise BadConfiguration(path, None, "not a file that can be replaced")
         with temporary(target, content) as name:
             os.replace(name, target)
     except OSError as exc:

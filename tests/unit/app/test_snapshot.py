@@ -535,6 +535,17 @@ def test_a_link_is_replaced_and_its_target_stays(tmp_path, name):
     assert snapshot.read(str(link)).document["time"] == CLOUD["time"]
 
 
+def test_a_device_or_a_pipe_is_not_replaced(tmp_path):
+    pipe, link = tmp_path / "pipe", tmp_path / "link"
+    os.mkfifo(pipe)
+    link.symlink_to(pipe)
+    for path in (pipe, link):
+        with pytest.raises(BadConfiguration, match="not a file that can be replaced"):
+            snapshot.write(str(path), CLOUD)
+    assert pipe.is_fifo()
+    assert link.is_symlink()
+
+
 @pytest.mark.parametrize(
     ("name", "reason"),
     [("no/such", "No such file or directory"), ("", "Is a directory")],
