@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import collections
+import functools
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from osc_traitsched.app import snapshot
@@ -48,29 +49,32 @@ def masked(
     found = json.loads("".join(snapshot.text(made)))
     if left := mask.leaks(found, words, kept):
         raise BadUsage(_NOT_MASKED.format(f"{quoted(left[0])} would be left in it"))
-    own, then = (_answers(Snapshot("", each)) for each in (document, found))
+    originals = {word: name for name, word in words.items()}
+    own = _answers(Snapshot("", document), str)
+    then = _answers(Snapshot("", found), functools.partial(_unmasked, originals))
     for (title, answer), (_, other) in zip(own, then):
         if answer != other:
             raise BadUsage(_NOT_MASKED.format(f"{title} would answer otherwise"))
-    return made, {word: name for name, word in words.items()}
+    return made, originals
 
 
-def _answers(opened: Snapshot) -> Iterator[tuple[str, object]]:
-    """Commands with their answers, with places in lists instead of names and IDs."""
-    compute = opened.document.get("compute", {})
-    providers = opened.document["placement"]["providers"]
-    places = {
-        str(identity): place
-        for listed in (compute.get("flavors", ()), compute.get("servers", ()))
-        for place, identity in enumerate(each["id"] for each in listed)
-    }
-    places.update((each["uuid"], place) for place, each in enumerate(providers))
+def _unmasked(originals: Mapping[str, str], text: str) -> str:
+    return re.sub(r"[^\s,]+", lambda found: originals.get(found[0], found[0]), text)
+
+
+def _answers(
+    opened: Snapshot, original: Callable[[str], str]
+) -> Iterator[tuple[str, object]]:
+    """Commands with their answers.
+
+    :param original: gives the ID that a word stands for
+    """
     images = opened.document.get("image", {}).get("images", ())
     active = [each["id"] for each in images if each.get("status") == "active"]
     for image in ("", *active[:_IMAGES]):
-        yield "explain", _or_error(_explained, opened, places, ServerSpec("", image))
+        yield "explain", _or_error(_explained, opened, original, ServerSpec("", image))
     yield "check", _or_error(_checked, opened)
-    yield "server explain --failed", _or_error(_failures, opened, places)
+    yield "server explain --failed", _or_error(_failures, opened, original)
 
 
 def _or_error(answer: Callable[..., object], *arguments: object) -> object:
@@ -80,15 +84,18 @@ def _or_error(answer: Callable[..., object], *arguments: object) -> object:
         return type(problem)
 
 
-def _explained(opened: Snapshot, places: Mapping[str, int], spec: ServerSpec) -> object:
-    judged = by_flavor(
-        opened.cloud, spec, opened.sources, lambda bodies: bodies[:_FLAVORS]
-    )
+def _explained(
+    opened: Snapshot, original: Callable[[str], str], spec: ServerSpec
+) -> object:
+    def first(bodies: Sequence[Mapping[str, Any]]) -> Sequence[Mapping[str, Any]]:
+        return sorted(bodies, key=lambda body: original(body["id"]))[:_FLAVORS]
+
+    judged = by_flavor(opened.cloud, spec, opened.sources, first)
     return {
-        places[each.question.flavor["id"]]: (
+        original(each.question.flavor["id"]): (
             each.reason,
             type(each.refusal),
-            frozenset(places.get(host.uuid) for host in each.candidates),
+            frozenset(original(host.uuid) for host in each.candidates),
         )
         for each in judged
     }
@@ -100,10 +107,10 @@ def _checked(opened: Snapshot) -> object:
     return collections.Counter(rows)
 
 
-def _failures(opened: Snapshot, places: Mapping[str, int]) -> object:
+def _failures(opened: Snapshot, original: Callable[[str], str]) -> object:
     kinds = failed(opened.cloud, opened.sources).kinds
     return {
-        frozenset(places.get(each.id) for each in kind.servers): (
+        frozenset(original(each.id) for each in kind.servers): (
             kind.answer and kind.answer.failure and kind.answer.failure.stage,
             kind.answer and kind.answer.reason,
             type(kind.problem),

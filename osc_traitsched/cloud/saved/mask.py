@@ -8,7 +8,7 @@ import re
 import secrets
 import urllib.parse
 import uuid
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import Any, Union
 
 import os_traits
@@ -26,7 +26,7 @@ from osc_traitsched.core.nova.filter.groups import (
     metadata_key,
 )
 from osc_traitsched.core.releases import NEWEST, RELEASES
-from osc_traitsched.text import near_names
+from osc_traitsched.text import ALMOST, near_names
 
 # What a masked snapshot keeps: the words of OpenStack, amounts and times.
 
@@ -42,36 +42,38 @@ _IMAGE_KEYS = frozenset().union(*map(image.property_names, RELEASES))
 #: names, and these keys are words themselves.
 _KEYS = {
     Masking.NAME: (
-        "accel:device_profile aggregates alias answers attached_at attachment_id "
-        "availabilityZoneInfo block_device_mapping build_near_host_ip checksum "
-        "description dest_host dest_node device device_profiles different_cell "
-        "different_host domains events features flavor_access flavor_id flavors group "
+        "accel:device_profile accelerator aggregates alias allocation_ratio answers "
+        "attached_at attachment_id availabilityZoneInfo available block-storage "
+        "block_device_mapping build_near_host_ip cell_uuid cells checksum code "
+        "compute control_plane default_availability_zone default_schedule_zone "
+        "deleted description dest_host dest_node device device_profiles "
+        "different_cell different_host domains environments ephemeral events "
+        "features files flavor_access flavor_id flavors format generation group "
         "groups host_name hostId hw:pmem hypervisors identity image_id images "
-        "instance_type instanceAction instanceActions inventories kernel_id links "
-        "member_id migrations missing model network networks nodename original_name "
-        "os_distro os_hash_value own_project owner_id parent pci_passthrough:alias "
-        "placement ports projects providers query ramdisk_id rbac_policies "
-        "request_groups request_id reservation resource_class resource_classes "
-        "resources roles root root_device_name same_host same_subtree schema scope "
-        "security_groups self server_id servers services settings source_node stores "
-        "subnet_id target_cell topology traits trusted_image_certificates user "
-        "user_id vendor volume_id volumes"
+        "instance_type instanceAction instanceActions inventories is_public "
+        "isolated_hosts isolated_images kernel_id light lines links masked "
+        "max_server_per_host max_unit member_id migrations min_unit missing model "
+        "network networks nodename options original_name os_distro os_hash_value "
+        "own_project owner_id parent pci_passthrough:alias placement ports "
+        "power_state projects protected providers query ramdisk_id rbac_policies "
+        "request_groups request_id reservation reserved resource_class "
+        "resource_classes resources roles root root_device_name rxtx_factor "
+        "same_host same_subtree schema scope seconds section security_groups self "
+        "server_id servers services settings shows_all source_node step_size stores "
+        "subnet_id target_cell topology total traits trusted_image_certificates "
+        "used user user_id vendor virtual_size volume_id volumes"
     ),
     Masking.KEPT: (
-        "accelerator action allocation_ratio arch attach_mode available baseline "
-        "block-storage cell_uuid cells cidr code compute compute_maximum "
-        "control_plane cores cpu_allocation_ratio deleted deleted_at device_type "
-        "disk_allocation_ratio disk_mb_used environments ephemeral error event "
-        "failed_builds files filters finish_time format free_disk_mb generation "
-        "ignore_rules instances is_public light limits lines live_migratable masked "
-        "max_instances_per_host max_io_ops_per_host max_server_per_host max_unit "
-        "metrics min_unit nova_conf nova_release num_instances num_io_ops numa_policy "
-        "numa_topology options OS-DCF:diskConfig OS-SRV-USG:terminated_at "
-        "os_hash_algo pci_stats place policies power_state product_id protected "
-        "ram_allocation_ratio reserved result rxtx_factor seconds section shows_all "
-        "sockets start_time stats step_size supported_instances task_state threads "
-        "time tool total total_usable_disk_gb total_usable_ram_mb used vcpus_total "
-        "vendor_id virtual_size vm_state"
+        "action arch attach_mode baseline cidr compute_maximum cores "
+        "cpu_allocation_ratio deleted_at device_type disk_allocation_ratio "
+        "disk_mb_used error event failed_builds filters finish_time free_disk_mb "
+        "ignore_rules instances limits live_migratable max_instances_per_host "
+        "max_io_ops_per_host metrics nova_conf nova_release num_instances "
+        "num_io_ops numa_policy numa_topology OS-DCF:diskConfig "
+        "OS-SRV-USG:terminated_at os_hash_algo pci_stats place policies product_id "
+        "ram_allocation_ratio result sockets start_time stats supported_instances "
+        "task_state threads time tool total_usable_disk_gb total_usable_ram_mb "
+        "vcpus_total vendor_id vm_state"
     ),
     Masking.TEXT: ("details message reason traceback"),
 }
@@ -153,11 +155,28 @@ VALUES = _VALUES.union(
     *(each.renamed for each in properties.PROPERTIES),
     *(map(str, each.choices) for each in options.OPTIONS.values()),
     (rule.id for rule in check.RULES),
+    table.FILTERS,
 )
 
 _OPTION_PARTS = {part for name in options.NAMES for part in name.split(".")}
-_CLASSES = (*table.FILTERS, *weighers.WEIGHERS, "all_filters", "all_weighers")
-_CLASS = re.compile(r"(?:nova\.scheduler\.(?:filters|weights)\.(?:[a-z_]+\.)?)?(\w+)")
+_CLASSES = (*table.FILTERS, *weighers.WEIGHERS)
+_PATHS = (
+    *(options.ALL_FILTERS, options.ALL_WEIGHERS),
+    *(each.path for each in weighers.WEIGHERS.values()),
+)
+#: Parts of the paths of Nova's own classes.
+_OF_PATHS = frozenset(".".join(_PATHS).split("."))
+#: Options with paths and names of classes.
+_LOADED = {
+    name.rpartition(".")[2]
+    for option in (
+        options.ENABLED_FILTERS,
+        options.AVAILABLE_FILTERS,
+        options.WEIGHT_CLASSES,
+    )
+    for release in RELEASES
+    for name in options.OPTIONS[option].names_in(release)
+}
 _SETTINGS = _words("is_unread meant nearest source")
 _TRAITS = frozenset(os_traits.get_traits())
 #: Scopes of extra specs that Nova reads, or some service beside it.
@@ -182,12 +201,16 @@ _OF_NEUTRON = re.compile(
     r"NORMAL|DIRECT|DIRECT_PHYSICAL|MACVTAP|BAREMETAL|VIRTIO_FORWARDER|SMART_NIC|VDPA|"
     r"ACCELERATOR_DIRECT|ACCELERATOR_DIRECT_PHYSICAL|REMOTE_MANAGED))"
 )
-#: Amounts, versions and ranges; IDs of PCI; machine types; times; this tool.
-_KEPT = re.compile(
+#: Amounts, versions and ranges.
+_NUMBER = re.compile(
     r"[<>=!]{0,2}\s*\^?[-+]?\d+(\.\d+){0,2}([eE][-+]?\d+)?(-\d+)?"
     r"([KMGTPEZYRQ]?i?(b|bit|B))?|/\d{1,3}"
-    r"|[\da-fA-F]{4}"
-    r"|(pc-)?(pc|q35|i440fx|virt|pseries|s390-ccw-virtio)(-[\d.]+)?"
+)
+#: IDs of PCI, and the keys that have them.
+_PCI_ID, _PCI_KEYS = re.compile("[0-9a-fA-F]{4}"), ("vendor_id", "product_id")
+#: Machine types; times; this tool.
+_KEPT = re.compile(
+    r"(pc-)?(pc|q35|i440fx|virt|pseries|s390-ccw-virtio)(-[\d.]+)?"
     r"|\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:?\d\d)?"
     r"|osc-traitsched [\d.]+(dev\d+|rc\d+)?"
 )
@@ -283,7 +306,8 @@ SENTENCE = re.compile("|".join(map(_pattern, _SENTENCES)))
 TOKEN = re.compile(r"(?:[^\W_]|-)+")
 _IN_SENTENCES = frozenset(TOKEN.findall(" ".join(_SENTENCES)))
 _WHOLE = frozenset().union(
-    *(RULES, COMMON, VALUES, options.NAMES, _OPTION_PARTS, _CLASSES, _SETTINGS),
+    *(RULES, COMMON, VALUES, options.NAMES, _OPTION_PARTS, _CLASSES, _PATHS),
+    *(TOKEN.findall(" ".join(_PATHS)), _SETTINGS),
     *(_STARTS, PATHS, OPERATORS, _IN_SENTENCES, SCOPES, ("capabilities", "named")),
 )
 
@@ -296,13 +320,14 @@ def is_standard(name: str) -> bool:
 
 def is_kept(text: str) -> bool:
     """Whether a text is a value of Nova's, a number or a time."""
-    return text in VALUES or _KEPT.fullmatch(text) is not None
+    return text in VALUES or any(e.fullmatch(text) for e in (_NUMBER, _KEPT))
 
 
 def is_allowed(text: str) -> bool:
     """Whether a text is no name of a cloud."""
     is_plain = text in _WHOLE or is_kept(text) or is_standard(text)
-    return is_plain or is_class_of_nova(text) or bool(_NUMBERED.fullmatch(text))
+    is_form = any(each.fullmatch(text) for each in (_NUMBERED, _PCI_ID))
+    return is_plain or is_form or is_class_of_nova(text)
 
 
 def misspelled(key: str) -> str:
@@ -323,17 +348,17 @@ def is_option(text: str) -> bool:
     return bool(near_names(text, _OPTION_PARTS, 0.85))
 
 
+@functools.lru_cache(maxsize=4096)
 def is_class_of_nova(text: str) -> bool:
-    """Whether an option names a filter or weigher of Nova's own."""
-    found = _CLASS.fullmatch(text)
-    return found is not None and found[1] in _CLASSES
+    """Whether an option names a filter or weigher of Nova's own, or nearly one."""
+    is_gone = table.successor(text, NEWEST) is not None
+    return is_gone or bool(near_names(text, _CLASSES, ALMOST))
 
 
 # Masks a saved cloud: a random word instead of each name, wherever it occurs.
 #
 # Nothing is computed from what it hides: words, IDs and addresses are drawn, and a
-# table
-# says what stands for what. :mod:`allowed` has what stays.
+# table says what stands for what.
 
 
 _UUID = re.compile(r"[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}", re.I)
@@ -349,9 +374,17 @@ _MULTIPLIER = "weight_multiplier"
 _LETTER = re.compile(r"[^\W_]|[^\x00-\x7f]")
 #: A file, without the line behind it.
 _FILE = re.compile(r"\A.+?(?=(?::\d+)?\Z)", re.S)
-#: A string of JSON, with ``"`` or ``"$`` before it, or another value.
-_LITERAL = re.compile(r'("\$?)((?:[^"\\]|\\.)*)"|([^\s\[\]{},:"][^\s\[\]{},"]*)')
+#: A string of JSON, with ``"`` or ``"$`` before it, and ``:`` behind a key; or another
+#: value.
+_LITERAL = re.compile(
+    r'("\$?)((?:[^"\\]|\\.)*)"(?=(\s*:)?)|([^\s\[\]{},:"][^\s\[\]{},"]*)'
+)
 _Address = Union[ipaddress.IPv4Address, ipaddress.IPv6Address]
+#: Whether a name stays.
+_Keeps = Callable[[str], object]
+#: Lists whose order their times tell.
+_BY_TIME = ("images", "migrations", "servers")
+_HINT = "hint"
 #: What lists call one of their objects.
 _SINGLE = {each.kind: each.single.replace("_", "-") for each in LISTS}
 
@@ -404,6 +437,7 @@ class _Mask:
             masked["name"] = self._provider(
                 body["name"], names.get(body["root"], body["name"])
             )
+        _forget_order(found)
         return found
 
     def _provider(self, name: str, root: str) -> str:
@@ -415,28 +449,32 @@ class _Mask:
         return self.word(root) + (end if is_plain else f"_{self.word(end)}")
 
     def _walk(self, value: Any, key: str = "", kind: str = "") -> Any:
-        kind = _SINGLE.get(key, kind)
+        kind = _HINT if key == "scheduler_hints" else _SINGLE.get(key, kind)
         if isinstance(value, list):
             return [self._walk(each, key, kind) for each in value]
         if isinstance(value, dict) and key == "settings":
             return self._settings(value)
         if isinstance(value, dict) and key in ("answers", "missing"):
             return {self._path(k): self._walk(v) for k, v in value.items()}
+        if isinstance(value, dict) and key == "hosts":
+            return {self.word(k, "host"): self._walk(v) for k, v in value.items()}
         if isinstance(value, dict):
             return {self._key(k): self._walk(v, k, kind) for k, v in value.items()}
+        if kind == _HINT and type(value) in (int, float) and not _is_known(key):
+            return self.word(str(value))
         if not isinstance(value, str):
             return value
-        rule = _rule(key)
-        if rule is Masking.TEXT:
+        if _rule(key) is Masking.TEXT:
             return self._text(value)
         if key == "query":
             return self._json(value)
         if key in ("name", "id"):
             return self._value(value, kind)
         if key == PCI_ALIAS:
-            return _OF_ALIAS.sub(lambda found: self._part(found[0], "", False), value)
-        is_kept = rule is Masking.KEPT or (metadata_key(key) or key) in self._amounts
-        return self._value(value, LABELS.get(key, ""), is_kept)
+            return _OF_ALIAS.sub(lambda found: self._part(found[0], ""), value)
+        is_amount = (metadata_key(key) or key) in self._amounts
+        keeps = _keeper(key) or (_NUMBER.fullmatch if is_amount else None)
+        return self._value(value, LABELS.get(key, ""), keeps)
 
     def _key(self, text: str) -> str:
         """A key; those of a cloud's own become words, behind scopes that Nova reads."""
@@ -468,21 +506,22 @@ class _Mask:
             return f"{self.word(text[: -len(_MULTIPLIER)])}_{_MULTIPLIER}"
         return self.word(text)
 
-    def _value(self, text: str, label: str = "", is_kept: bool = False) -> str:
+    def _value(self, text: str, label: str = "", keeps: _Keeps | None = None) -> str:
         """Names between commas, with the operators of extra specs."""
 
         def part(found: re.Match[str]) -> str:
             first = next(iter(found[0].split()), "")
             if first not in OPERATORS:
-                return self._part(found[0], label, is_kept)
-            stays = is_kept or first in COMPARES_NUMBERS
+                return self._part(found[0], label, keeps)
+            is_number = _NUMBER.fullmatch if first in COMPARES_NUMBERS else None
+            stays = keeps or is_number
             return re.sub(r"\S+", lambda m: self._part(m[0], label, stays), found[0])
 
         return re.sub("[^,]+", part, text)
 
-    def _part(self, text: str, label: str, keeps: bool) -> str:
+    def _part(self, text: str, label: str, keeps: _Keeps | None = None) -> str:
         name = text.strip()
-        if not name or name in OPERATORS or (keeps and is_kept(name)):
+        if not name or name in OPERATORS or (keeps and keeps(name)):
             return text
         return text.replace(name, self.word(name, label))
 
@@ -561,12 +600,24 @@ class _Mask:
         return text.replace(other, start + self.word(other, "text"))
 
     def _json(self, text: str) -> str:
-        """JSON of an option or a hint, valid or not, with words in it."""
+        """JSON of an option or a hint, valid or not, with words in it.
+
+        A value stays or not by the key, or the figure of a host, that it is for.
+        """
+        keeps: _Keeps | None = None
 
         def literal(found: re.Match[str]) -> str:
-            mark, name = found[1] or "", found[2] or found[3] or ""
-            is_path = all(part in RULES for part in name.split("."))
-            stays = is_path or name in OPERATORS or is_kept(name)
+            nonlocal keeps
+            mark, name, colon, bare = found.groups(default="")
+            if bare:
+                is_json = bare == "null" or _NUMBER.fullmatch(bare)
+                return bare if is_json else self._value(bare)
+            if mark == '"$' or colon:
+                parts = name.split(".")
+                keeps = _keeper(parts[-1])
+                stays = all(part in RULES for part in parts)
+            else:
+                stays = name in OPERATORS or bool(keeps and keeps(name))
             return f"{mark}{name if stays else self._value(name)}{mark[:1]}"
 
         return _LITERAL.sub(literal, text)
@@ -591,7 +642,7 @@ class _Mask:
 
     def _row(self, row: list[Any]) -> list[Any]:
         """An option; notes are dropped."""
-        section, key, value, path, line, _, why, *service = row
+        section, key, value, path, line, _, why, *services = row
         if why:
             why = {
                 **why,
@@ -602,6 +653,7 @@ class _Mask:
                 "reason": self._text(why["reason"]),
             }
         head = [self._option(section), self._option(key), self._set(key, value)]
+        service = (self._part(each, "", is_kept) for each in services)
         return [*head, self._source(path), line, "", why, *service]
 
     def _option(self, name: str) -> str:
@@ -609,17 +661,25 @@ class _Mask:
         return ".".join(p if is_option(p) else self.word(p) for p in parts)
 
     def _set(self, key: str, value: str) -> str:
-        def part(found: re.Match[str]) -> str:
-            if is_class_of_nova(found[0].strip()):
-                return found[0]
-            return self._part(found[0], LABELS.get(key, ""), True)
+        if key in _LOADED:
+            return re.sub("[^,]+", lambda found: self._class(found[0]), value)
+        if value.lstrip()[:1] in ("{", "["):
+            return self._json(value)
+        label, keeps = LABELS.get(key, ""), None if key in RULES else is_kept
+        return re.sub("[^,=]+", lambda found: self._part(found[0], label, keeps), value)
 
-        is_json = value.lstrip()[:1] in ("{", "[")
-        return self._json(value) if is_json else re.sub("[^,=]+", part, value)
+    def _class(self, path: str) -> str:
+        """The path of a class; its last part alone stands for it elsewhere."""
+
+        def part(found: re.Match[str]) -> str:
+            stays = found[0] in _OF_PATHS or is_class_of_nova(found[0])
+            return found[0] if stays else self.word(found[0])
+
+        return path if is_class_of_nova(path.strip()) else re.sub(r"\w+", part, path)
 
     def _source(self, text: str) -> str:
         """A file, with its line if it has one."""
-        return _FILE.sub(lambda found: self._part(found[0], "file", True), text)
+        return _FILE.sub(lambda found: self._part(found[0], "file", is_kept), text)
 
 
 def _draw() -> str:
@@ -637,6 +697,13 @@ def _rule(key: str) -> Masking:
     return Masking.KEPT if is_kept else Masking.NAME
 
 
+def _keeper(key: str) -> _Keeps | None:
+    """Which strings behind a key stay, if any do."""
+    if key in _PCI_KEYS:
+        return _PCI_ID.fullmatch
+    return is_kept if _rule(key) is Masking.KEPT else None
+
+
 @functools.lru_cache(maxsize=4096)
 def _is_known(key: str) -> bool:
     """Whether a key is Nova's, numbered perhaps, or spelled almost like one."""
@@ -649,6 +716,32 @@ def _address(text: str) -> _Address | None:
         return ipaddress.ip_address(text)
     except ValueError:
         return None
+
+
+def _forget_order(found: dict[str, Any]) -> None:
+    """Sort a masked document by its words, and number what had numbers.
+
+    The order of names, and that in which objects were made, tells the neighbours of a
+    known name. Of servers, images and migrations the times tell it, which stay.
+    """
+    for each in LISTS:
+        bodies = found.get(each.service, {}).get(each.kind, [])
+        keys = [key.plain for key in each.keys]
+        if each.kind not in _BY_TIME:
+            bodies.sort(key=lambda body: [str(body.get(key)) for key in keys])
+        for number, body in enumerate(bodies, 1):
+            if isinstance(body.get("id"), int):
+                body["id"] = number
+            for key in ("hosts", "members"):
+                if isinstance(body.get(key), list):
+                    body[key].sort()
+    placement = found["placement"]
+    placement["providers"].sort(key=lambda each: (each["name"], each["uuid"]))
+    for names in (placement["traits"], placement["resource_classes"]):
+        names.sort()
+    for each in placement["providers"]:
+        each["traits"].sort()
+        each["aggregates"].sort()
 
 
 def leaves(value: Any, key: str = "") -> Iterator[tuple[str, str]]:

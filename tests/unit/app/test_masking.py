@@ -362,8 +362,9 @@ def near(*addresses, **hint):
     server = {"id": "5", "name": "a", "status": "ACTIVE", "scheduler_hints": hint}
     document["compute"]["servers"].append(server)
     masked, words = mask.masked(document)
-    found = [node["host_ip"] for node in masked["compute"]["hypervisors"]]
-    assert found == [words[each] for each in addresses]
+    found = [words[each] for each in addresses]
+    there = [node["host_ip"] for node in masked["compute"]["hypervisors"]]
+    assert sorted(there) == sorted(found)
     return [int(ipaddress.ip_address(each)) for each in found]
 
 
@@ -386,6 +387,397 @@ def test_addresses_stay_together_only_in_networks_that_hints_compare(
         assert one >> free == same >> free != other >> free
         alone = near(*addresses)
         assert len(set(alone)) == 3
+
+
+NEIGHBOURS = saved.snapshot(fleet.draw(12), ({"zone": "a"}, {"zone": "b"}))
+for _number, _host in enumerate(NEIGHBOURS["compute"]["hypervisors"]):
+    NEIGHBOURS["placement"]["traits"].append(f"CUSTOM_RACK_{_number:02d}")
+    NEIGHBOURS["placement"]["providers"][0]["traits"].append(f"CUSTOM_RACK_{_number}")
+    NEIGHBOURS["placement"]["resource_classes"].append(f"CUSTOM_FPGA_{_number:02d}")
+    NEIGHBOURS["compute"]["flavors"].append(
+        {
+            **{"id": f"f{_number:02d}", "name": f"m{_number}", "vcpus": 1, "ram": 512},
+            **{"disk": 1, "extra_specs": {}},
+        }
+    )
+    NEIGHBOURS["compute"]["server_groups"].append(
+        {
+            **{"id": str(uuid.UUID(int=_number)), "name": f"db{_number}"},
+            **{"policy": "affinity", "members": []},
+        }
+    )
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        lambda found: [each["name"] for each in found["placement"]["providers"]],
+        lambda found: found["placement"]["traits"],
+        lambda found: found["placement"]["resource_classes"],
+        lambda found: max(
+            (e["traits"] for e in found["placement"]["providers"]), key=len
+        ),
+        lambda found: [
+            e["hypervisor_hostname"] for e in found["compute"]["hypervisors"]
+        ],
+        lambda found: [each["host"] for each in found["compute"]["services"]],
+        lambda found: [each["id"] for each in found["compute"]["flavors"]],
+        lambda found: [each["name"] for each in found["compute"]["server_groups"]],
+        lambda found: max(
+            (e["hosts"] for e in found["compute"]["aggregates"]), key=len
+        ),
+    ],
+)
+def test_the_place_of_a_known_name_does_not_tell_its_neighbours(names):
+    before, after = names(NEIGHBOURS), []
+    for _ in range(6):
+        masked, words = mask.masked(NEIGHBOURS)
+        originals = {word: name for name, word in words.items()}
+        after.append([originals[each] for each in names(masked) if each in originals])
+    own = [each for each in before if each in words]
+    assert [sorted(each) for each in after] == [sorted(own)] * 6
+    # One place in four hosts: once in 4,000 runs it is the same in all six.
+    assert {each.index(own[0]) for each in after} != {own.index(own[0])}
+
+
+def test_ids_of_the_database_are_numbered_again():
+    document = copy.deepcopy(NEIGHBOURS)
+    for number, body in enumerate(document["compute"]["aggregates"]):
+        body["id"] = 4711 - 3 * number
+    masked, _ = masking.masked(document)
+    found = [each["id"] for each in masked["compute"]["aggregates"]]
+    assert found == list(range(1, len(found) + 1))
+
+
+# Clouds with names that real ones have: none is refused.
+
+HOST_NAMES = (
+    *("compute{}", "cmp{:03d}", "c{}", "{}", "node-{}.domain.tld", "compute-{}"),
+    *("r1u{:02d}", "overcloud-novacompute-{}.localdomain", "CMP{:02d}", "10.0.0.{}"),
+    *("nova-compute-{}", "a{:03d}", "kvm{}.az1.example.org", "gpu-a100-{}"),
+)
+ZONE_NAMES = ("nova", "az1", "1", "eu-west-1a", "a", "AZ 2", "gpu", "compute", "south")
+FLAVOR_NAMES = (
+    *("m1.small", "1", "c4-m8-d20", "gold", "a100.x1", "default", "large", "t3.nano"),
+    *("SAP HANA (6 TB)", "windows", "b.2c4r", "2C-4GB", "g1.T4", "compute", "network"),
+)
+IMAGE_NAMES = (
+    *("Ubuntu 22.04 LTS (Jammy)", "cirros", "windows-2022, en", "CentOS-7", "debian"),
+    *("amphora-x64-haproxy", "rhel-9.4", "image", "qcow2", None, ""),
+)
+PROJECT_NAMES = (
+    *("admin", "service", "demo", "internal", "Müller & Söhne, Köln", "17", "true"),
+    *("gold", "K8s", "Default", "acme", "octavia", "nova"),
+)
+METADATA = (
+    {"ssd": "true"},
+    {"pool": "a", "rack": "17"},
+    {"gpu": "a100,t4"},
+    {"tier": "gold"},
+    {"cpu_allocation_ratio": "4.0", "ram_weight_multiplier": "-1.0"},
+    {"max_instances_per_host": "20"},
+    {"pinned": "True", "code": "4711"},
+    {"os_distro": "windows,rhel", "hw_vif_multiqueue_enabled": "true"},
+    {"instance_type": "m1.small,gold"},
+    {"contact": "noc@example.org, +49 221 47110"},
+    {"note": '{"rack": "r1", "owner": "Müller"}'},
+    {"cost_center": "0815", "resource": "VGPU"},
+)
+SPECS = (
+    {},
+    {"hw:cpu_policy": "dedicated", "hw:mem_page_size": "large", "hw:numa_nodes": "2"},
+    {"aggregate_instance_extra_specs:ssd": "true"},
+    {"aggregate_instance_extra_specs:pool": "<or> a <or> b"},
+    {"aggregate_instance_extra_specs:rack": ">= 9"},
+    {"aggregate_instance_extra_specs:gpu": "<in> a100"},
+    {"capabilities:hypervisor_type": "s== QEMU", "tier": "gold"},
+    {"capabilities:vcpus_total": ">= 32"},
+    {"trait:CUSTOM_GOLD": "required", "trait:HW_CPU_X86_AVX2": "required"},
+    {"resources:VGPU": "1", "trait:CUSTOM_NVIDIA_A100": "required"},
+    {"resources:CUSTOM_GPU": "1", "resources:VCPU": "0"},
+    {"pci_passthrough:alias": "a100:1"},
+    {"pci_passthrough:alias": "t4:1,nic-sriov:2"},
+    {"quota:disk_read_iops_sec": "5000", "hw_rng:allowed": "True"},
+    {"hw:cpu_polcy": "shared", "accel:device_profile": "fpga-1"},
+    {":architecture": "x86_64", "hw:watchdog_action": "reset"},
+)
+PROPERTIES = (
+    {"os_distro": "ubuntu", "os_version": "22.04", "hw_qemu_guest_agent": "yes"},
+    {"os_type": "windows", "hw_firmware_type": "uefi", "os_secure_boot": "required"},
+    {"hw_architecture": "aarch64", "hw_machine_type": "virt"},
+    {"trait:CUSTOM_GOLD": "required", "hw_disk_bus": "scsi", "description": "by Ann"},
+    {"img_hv_type": "kvm", "hw_video_model": "qxl", "build_id": "20260101"},
+    {"owner_specified.openstack.md5": "", "base_image_ref": "17", "image_type": "x"},
+)
+FILTERS = (
+    *("ComputeFilter", "AvailabilityZoneFilter", "ComputeCapabilitiesFilter"),
+    *("ImagePropertiesFilter", "AggregateInstanceExtraSpecsFilter", "RackFilter"),
+    *("IsolatedHostsFilter", "AggregateMultiTenancyIsolation", "NUMATopologyFilter"),
+    *("AggregateTypeAffinityFilter", "PciPassthroughFilter", "NumInstancesFilter"),
+    *("AggregateImagePropertiesIsolation", "JsonFilter", "RetryFilter", "RamFilter"),
+    *("ServerGroupAntiAffinityFilter", "ComputeFiler", "SameHostFilter"),
+)
+FAULTS = (
+    "No valid host was found. ",
+    "No valid host was found. There are not enough hosts available.",
+    "Build of instance {id} aborted: Failed to allocate the network(s), not "
+    "rescheduling.",
+    "Exceeded maximum number of retries. Exceeded max scheduling attempts 3 for "
+    "instance {id}. Last exception: internal error: qemu unexpectedly closed the "
+    "monitor: 2026-11-27T03:11:00.1Z qemu-kvm: cannot set up guest memory",
+    "[Errno 28] No space left on device: '/var/lib/nova/instances/{id}'",
+    "Host 'cmp1' is not mapped to any cell",
+    "Timeout; please try again: <rpc 17>",
+)
+
+
+def lifelike(number):
+    """A cloud with names, keys and options as operators choose them."""
+    dice = random.Random(f"lifelike {number}")
+    hosts = fleet.draw(dice.randint(2, 7), first=number * 10 + 1, nested=0.3)
+    metadata = [{**dice.choice(METADATA), **dice.choice(METADATA)} for _ in "abc"]
+    zone = dice.choice(ZONE_NAMES)
+    metadata[0]["availability_zone"] = zone
+    projects = [
+        {"id": uuid.UUID(int=dice.getrandbits(128)).hex, "name": name}
+        for name in dice.sample(PROJECT_NAMES, 4)
+    ]
+    metadata[1][dice.choice(("filter_tenant_id", "filter_tenant_id_2"))] = ",".join(
+        dice.sample([projects[0]["id"], projects[1]["name"], projects[2]["id"]], 2)
+    )
+    flavors = [
+        {
+            "id": dice.choice((str(place), str(uuid.UUID(int=dice.getrandbits(128))))),
+            **{"name": name, "vcpus": dice.choice((1, 4, 32)), "disk": 10},
+            **{"ram": dice.choice((512, 4096, 65536)), "swap": ""},
+            "os-flavor-access:is_public": True,
+            "extra_specs": {**dice.choice(SPECS), **dice.choice(SPECS)},
+        }
+        for place, name in enumerate(dice.sample(FLAVOR_NAMES, 6))
+    ]
+    images = [
+        {
+            **{"id": str(uuid.UUID(int=dice.getrandbits(128))), "name": name},
+            **{"status": "active", "visibility": "public", "disk_format": "qcow2"},
+            **{"owner": projects[0]["id"], "tags": ["default", "k8s"]},
+            **dice.choice(PROPERTIES),
+        }
+        for name in dice.sample(IMAGE_NAMES, 3)
+    ]
+    more = {"image": {"images": images}}
+    more["identity"] = {"projects": projects, "domains": []}
+    document = saved.snapshot(hosts, metadata, flavors, **more)
+    style, start = dice.choice(HOST_NAMES), dice.randint(1, 120)
+    text = json.dumps(document)
+    for place, host in enumerate(hosts, start):
+        text = text.replace(host.name, style.format(place))
+    document = json.loads(text)
+    names = [style.format(place) for place in range(start, start + len(hosts))]
+    placement, compute = document["placement"], document["compute"]
+    placement["traits"] += ["CUSTOM_GOLD", "CUSTOM_NVIDIA_A100", "CUSTOM_1"]
+    placement["resource_classes"] += ["CUSTOM_GPU", "VGPU"]
+    for each in dice.sample(placement["providers"], 2):
+        each["traits"] = [*each["traits"], "CUSTOM_GOLD"]
+    stopped = dice.choice(compute["services"])
+    stopped["disabled_reason"] = "DIMM errors, TICKET-4711 (Ann, since 2026-11-01)"
+    services = {"nova-compute": {"active": True, "available": True}}
+    compute["availabilityZoneInfo"] = [
+        {
+            **{"zoneName": zone, "zoneState": {"available": True}},
+            "hosts": dice.choice((None, dict.fromkeys(names, services))),
+        }
+    ]
+    hints = (
+        {},
+        {"query": json.dumps([">=", "$free_ram_mb", 1024])},
+        {"query": json.dumps(["=", "$hypervisor_hostname", names[0]])},
+        {"different_host": [str(uuid.UUID(int=5))]},
+        {"rack": 17, "team": "a"},
+    )
+    for place, fault in enumerate(dice.sample(FAULTS, 3)):
+        identity, flavor = str(uuid.UUID(int=place + 5)), dice.choice(flavors)
+        compute["servers"].append(
+            {
+                **{
+                    "id": identity,
+                    "name": dice.choice(("web 1", "17", "db-ha", names[0])),
+                },
+                **{"tenant_id": projects[place]["id"], "status": "ERROR"},
+                **{
+                    "created": "2026-11-27T03:00:00Z",
+                    "updated": "2026-11-27T03:00:09Z",
+                },
+                "flavor": {**flavor, "original_name": flavor["name"]},
+                "image": dice.choice(("", {"id": images[0]["id"]})),
+                "fault": {"code": 500, "message": fault.format(id=identity)},
+                "scheduler_hints": dice.choice(hints),
+                "OS-EXT-SRV-ATTR:host": dice.choice((None, names[0])),
+                "OS-EXT-AZ:availability_zone": dice.choice(("", zone)),
+            }
+        )
+    device = {"vendor_id": "10de", "product_id": "1eb8", "device_type": "type-PCI"}
+    found = [
+        ("scheduler", "limit_tenants_to_placement_aggregate", "true"),
+        ("scheduler", "enable_isolated_aggregate_filtering", "True"),
+        ("filter_scheduler", "enabled_filters", ",".join(dice.sample(FILTERS, 5))),
+        ("filter_scheduler", "available_filters", "nova.scheduler.filters.all_filters"),
+        ("filter_scheduler", "available_filters", "acme.rack_filter.RackFilter"),
+        ("filter_scheduler", "weight_classes", "nova.scheduler.weights.all_weighers"),
+        ("filter_scheduler", "isolated_hosts", ",".join(names[:2])),
+        ("filter_scheduler", "isolated_images", images[0]["id"]),
+        ("filter_scheduler", "host_subset_size", "3"),
+        ("DEFAULT", "default_schedule_zone", zone),
+        ("DEFAULT", "default_availability_zone", zone),
+        ("pci", "alias", json.dumps({**device, "name": "a100"})),
+        ("pci", "alias", json.dumps({"resource_class": "CUSTOM_GPU", "name": "t4"})),
+        ("metrics", "weight_setting", "cpu.percent=-1.0, acme.power=1"),
+    ]
+    document["settings"] = settings(*dice.sample(found, dice.randint(0, len(found))))
+    return document
+
+
+@pytest.mark.parametrize("number", SEEDS)
+def test_a_cloud_with_names_as_operators_choose_them_can_be_masked(number):
+    document = lifelike(number)
+    assert form.wrong(document) is None
+    kept = {"keep_flavors": number % 3 == 1, "keep_traits": number % 3 == 2}
+    assert form.wrong(masking.masked(document, **kept)[0]) is None
+
+
+# Names that look like words or numbers of Nova's.
+
+
+def odd(host, zone, alias, shelf):
+    """A cloud with these names wherever names are."""
+    first, *others = fleet.draw(4)
+    document = saved.snapshot([first, *others], [{"availability_zone": zone}])
+    text = json.dumps(document).replace(json.dumps(first.name), json.dumps(host))
+    document = json.loads(text)
+    compute = document["compute"]
+    services = {"nova-compute": {"active": True, "available": True}}
+    compute["availabilityZoneInfo"] = [
+        {"zoneName": zone, "zoneState": {"available": True}, "hosts": {host: services}}
+    ]
+    hints = (
+        {"query": json.dumps(["=", "$hypervisor_hostname", host])},
+        {"query": json.dumps(["and", ["in", "$host", host], ["=", "$status", "up"]])},
+        {"shelf": shelf, "case": {"shelf": [shelf, str(shelf)]}},
+    )
+    compute["flavors"] = [
+        {
+            **{"id": f"{number}", "name": f"m1.{number}", "vcpus": 1, "ram": 512},
+            **{"disk": 1, "os-flavor-access:is_public": True, "extra_specs": each},
+        }
+        for number, each in enumerate(
+            ({}, {"pci_passthrough:alias": f"{alias}:1"}, {"capabilities:host": host})
+        )
+    ]
+    compute["servers"] = [
+        {
+            **{"id": str(uuid.UUID(int=number)), "name": host, "status": "ERROR"},
+            **{"tenant_id": uuid.UUID(int=7).hex, "created": "2026-11-27T03:00:00Z"},
+            **{"flavor": {**compute["flavors"][0], "original_name": "m1.0"}},
+            "OS-EXT-SRV-ATTR:host": None,
+            "scheduler_hints": each,
+        }
+        for number, each in enumerate(hints)
+    ]
+    device = {"vendor_id": "10de", "product_id": "1eb8", "device_type": "type-PCI"}
+    options = (
+        ("filter_scheduler", "isolated_hosts", f"{host},{others[0].name}"),
+        ("filter_scheduler", "restrict_isolated_hosts_to_isolated_images", "true"),
+        ("filter_scheduler", "enabled_filters", "ComputeFilter,IsolatedHostsFilter"),
+        ("filter_scheduler", "host_subset_size", "17"),
+        ("DEFAULT", "default_schedule_zone", zone),
+        ("pci", "alias", json.dumps({**device, "name": alias})),
+    )
+    document["settings"] = settings(*options)
+    return document
+
+
+def settings(*options):
+    """Settings of a nova.conf with these sections, keys and values."""
+    rows = [[*each, "/etc/nova/nova.conf", 1, "", None] for each in options]
+    named = {"nova_conf": ["/etc/nova/nova.conf"], "nova_release": ["34"]}
+    files = {"nova_conf": [rows]}
+    place = "/etc/nova/nova.conf"
+    return {**saved.SETTINGS, "place": place, "named": named, "files": files}
+
+
+def option(document, key):
+    """The value of an option of nova.conf."""
+    ((rows,),) = document["settings"]["files"].values()
+    return [row[2] for row in rows if row[1] == key]
+
+
+@pytest.mark.parametrize(
+    ("host", "zone", "alias", "shelf"),
+    [
+        ("compute", "1", "a100", 4711),
+        ("a001", "a", "gpt", 17),
+        ("17", "beef", "17", 8),
+        ("network", "compute", "1db6", 3),
+        ("shared.1", "2", "image", 1.5),
+    ],
+)
+def test_a_name_gets_its_word_though_it_looks_like_one_of_novas(
+    host, zone, alias, shelf
+):
+    masked, originals = masking.masked(odd(host, zone, alias, shelf))
+    words = {name: word for word, name in originals.items()}
+    compute = masked["compute"]
+    (found,) = compute["availabilityZoneInfo"]
+    assert [*found["hosts"]] == [words[host]]
+    assert option(masked, "isolated_hosts")[0].split(",")[0] == words[host]
+    assert option(masked, "default_schedule_zone") == [words[zone]]
+    assert option(masked, "host_subset_size") == ["17"]
+    device = json.loads(*option(masked, "alias"))
+    assert device == {
+        **{"vendor_id": "10de", "product_id": "1eb8", "device_type": "type-PCI"},
+        "name": words[alias],
+    }
+    first, second, own = (each["scheduler_hints"] for each in compute["servers"])
+    assert json.loads(first["query"]) == ["=", "$hypervisor_hostname", words[host]]
+    assert json.loads(second["query"])[1:] == [
+        ["in", "$host", words[host]],
+        ["=", "$status", "up"],
+    ]
+    assert str(shelf) not in re.findall(r"[\d.]+", json.dumps(own))
+    specs = [each["extra_specs"] for each in compute["flavors"]]
+    assert {"pci_passthrough:alias": f"{words[alias]}:1"} in specs
+    assert {"capabilities:host": words[host]} in specs
+
+
+@pytest.mark.parametrize(
+    ("enabled", "available", "pattern"),
+    [
+        ("RackFilter", "acme.filters.RackFilter", r"(W),w\.filters\.\1"),
+        ("RackFilter", "acme.filters.all", r"W,w\.filters\.w"),
+        ("ComputFilter", "acme.RackFilter", r"ComputFilter,w\.W"),
+        ("RamFilter", "nova.scheduler.filters.all_filters", r"RamFilter,.*all_filters"),
+        ('"ComputeFilter', "", r'"ComputeFilter,'),
+        ("acme.RackFilter", "acme.RackFilter", r"(w\.W),\1"),
+    ],
+)
+def test_own_filters_stay_what_they_are(enabled, available, pattern):
+    document = copy.deepcopy(NEIGHBOURS)
+    paths = ["nova.scheduler.filters.all_filters", available]
+    document["settings"] = settings(
+        ("filter_scheduler", "enabled_filters", enabled),
+        *(("filter_scheduler", "available_filters", path) for path in paths if path),
+        (
+            *("filter_scheduler", "weight_classes"),
+            "nova.scheduler.weights.all_weighers,acme.weights.RackWeigher",
+        ),
+    )
+    masked, _ = masking.masked(document)
+    _, *last = option(masked, "available_filters")
+    found = f"{option(masked, 'enabled_filters')[0]},{','.join(last)}"
+    shape = re.sub(r"\bw\b", "[a-z]{10}", re.sub(r"\bW\b", "[A-Z][a-z]{9}", pattern))
+    assert re.fullmatch(shape, found), found
+    (weighers,) = option(masked, "weight_classes")
+    assert weighers.startswith("nova.scheduler.weights.all_weighers,")
+    assert not re.search("acme|rack", json.dumps(masked), re.I)
 
 
 # What is written.
@@ -508,6 +900,12 @@ WORDS = {"W": "[A-Za-z]{10}", "U": "[A-Z]{10}"}
         ("capabilities:cpu_info:arch", "x86_64", "capabilities:cpu_info:arch=x86_64"),
         ("pci_passthrough:alias", "gpu:2, nic:1", "pci_passthrough:alias=W:2, W:1"),
         ("accel:device_profile", "gpu", "accel:device_profile=W"),
+        ("code", "4711", "code=U"),
+        ("section", "12", "section=U"),
+        ("place", "beef", "place=W"),
+        ("hw:cpu_policy", "c0de", "hw:cpu_policy=W"),
+        ("capabilities:cpu_info:topology:cores", "16", ".*:cores=16"),
+        ("capabilities:host", "= c101", "capabilities:host== W"),
         ("resources:CUSTOM_BANK", "3", "resources:CUSTOM_U=3"),
         ("resources:VGPU", "3", "resources:VGPU=3"),
         ("trait1:CUSTOM_BANK", "required", "trait1:CUSTOM_U=required"),
@@ -529,8 +927,8 @@ WORDS = {"W": "[A-Za-z]{10}", "U": "[A-Z]{10}"}
 def test_keys_and_values_stay_as_far_as_nova_reads_them(key, value, pattern):
     document = saved.snapshot(fleet.draw(1), [{key: value}])
     masked, words = mask.masked(document)
-    found = masked["compute"]["aggregates"][0]
+    aggregates = masked["compute"]["aggregates"]
     assert mask.leaks(masked, words) == []
-    ((key, value),) = found["metadata"].items()
+    ((key, value),) = (row for each in aggregates for row in each["metadata"].items())
     shape = re.sub(r"(?<![A-Z])[UW](?![A-Z])", lambda m: WORDS[m[0]], pattern)
     assert re.fullmatch(shape, f"{key}={value}"), f"{key}={value}"

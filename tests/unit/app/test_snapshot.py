@@ -191,7 +191,7 @@ def test_a_name_has_the_same_word_wherever_it_is():
     host = server["OS-EXT-SRV-ATTR:host"]
     assert re.fullmatch("host-[a-z]{10}", host)
     assert ORIGINALS[host] == HOSTS[0].name
-    assert MASKED["placement"]["providers"][0]["name"] == host
+    assert host in [each["name"] for each in MASKED["placement"]["providers"]]
     assert any(host in each["hosts"] for each in compute["aggregates"])
     message, _, rest = server["fault"]["message"].partition(" masked ")
     assert message == "No valid host was found."
