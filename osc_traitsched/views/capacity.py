@@ -54,12 +54,11 @@ def lines(
     :param width: of the terminal; 0 for no limit
     :param height: of the terminal; 0 for no limit
     """
-    reason = Reason.first(each.judgement.reason for each in found.flavors)
     above = [
         Line(
             answer_line(found),
             Tone.of(found.answer),
-            None if found.is_change else reason,
+            None if found.is_change else found.reason,
         ),
         *(Line(text, Tone.DOUBT) for text in assumed(found)),
         *map(Line, _of_lost(found)),

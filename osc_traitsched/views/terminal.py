@@ -54,8 +54,11 @@ class Line:
 
     @property
     def alone(self) -> Line:
-        """The line without others: a no begins with its reason, for programs."""
-        if self.reason is None or self.tone is not Tone.NO:
+        """The line without others: a no begins with its reason, for programs.
+
+        If a server fits and several do not, no word is the reason.
+        """
+        if self.reason in (None, Reason.FITS) or self.tone is not Tone.NO:
             return self
         return Line(
             f"{self.reason.value}: {self.text} {self.cause}".rstrip(), self.tone

@@ -33,7 +33,7 @@ def show(use: TraitUse, options: Sequence[Option] = ()) -> Iterator[Line]:
     """One trait: the first line counts who has it and who needs it."""
     needs = [*_counts(use), *_servers_needing(use)]
     required = f"required by {', '.join(needs)}" if needs else "required by nothing"
-    tone = Tone.NO if needs and not use.holders else Tone.YES
+    tone = Tone.DOUBT if needs and not use.holders else Tone.YES
     yield Line(f"{use.name}: {_on(use)}; {required}.", tone)
     for name, text in _details(use):
         yield Line(f"  {name:<{LABEL}}{text}")
@@ -108,7 +108,7 @@ def lines(uses: Sequence[TraitUse], everything: bool) -> Iterator[Line]:
     hidden = len(uses) - len(shown)
     lacking = [use for use in shown if use.requiring and not use.holders]
     more = f", {len(lacking)} of them on no host" if lacking else ""
-    tone = Tone.NO if lacking else Tone.YES
+    tone = Tone.DOUBT if lacking else Tone.YES
     yield Line(f"{count(len(shown), 'trait')} in use{more}.", tone)
     width = max((len(use.name) for use in shown), default=0)
     for use in shown:

@@ -107,6 +107,18 @@ class Capacity:
         return Answer.YES if is_sure else Answer.UNKNOWN
 
     @property
+    def reason(self) -> Reason | None:
+        """The first reason of the flavors that are short, or of all if none is."""
+        judged = [
+            each.judgement
+            for each in self.flavors
+            if (each.after or each.room).least < self.query.at_least
+        ]
+        judged += self.rejected if self.query.at_least else ()
+        several = judged or (each.judgement for each in self.flavors)
+        return Reason.first(each.reason for each in several)
+
+    @property
     def room_for_all(self) -> Answer:
         """Whether there is room for a server of each flavor."""
         full = [each.answer for each in self.flavors if not each.room.most]
