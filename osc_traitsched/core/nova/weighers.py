@@ -319,6 +319,10 @@ def _group_members(
     return Weights(raw, Assumption("", "instances", NONE, unread) if unread else None)
 
 
+#: Nova's name of a count that is in its database alone.
+FAILED_BUILDS = "failed_builds"
+
+
 def build_failure(
     hosts: Sequence[HostState], spec: RequestSpec, settings: SchedulerSettings
 ) -> Weights:
@@ -328,7 +332,7 @@ def build_failure(
     if not unread:
         return Weights(raw)
     some = unread if len(unread) < len(hosts) else frozenset()
-    return Weights(raw, Assumption("", "failed_builds", NONE, some))
+    return Weights(raw, Assumption("", FAILED_BUILDS, NONE, some))
 
 
 def pci(

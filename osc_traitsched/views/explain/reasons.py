@@ -463,14 +463,22 @@ def pick(judgement: Judgement, everything: bool = True) -> str:
         return ""
     unsure = ranges(host.name for host in judgement.candidates.uncertain)
     conditions = [f"if all filters pass {unsure}"] if unsure else []
-    if everything and ranking is not None and ranking.rests_on_tasks:
-        conditions.append("recent boots can change this")
+    changing = _changing(ranking) if everything and ranking is not None else []
+    if changing:
+        conditions.append(f"{' and '.join(changing)} can change this")
     but = f" ({'; '.join(conditions)})" if conditions else ""
     if len(found) == len(judgement.candidates):
         return f"all are equally likely{but}"
     one = "one of " if len(found) > 1 else ""
     server = " for the first" if judgement.question.spec.count > 1 else ""
     return f"most likely {one}{ranges(host.name for host in found)}{server}{but}"
+
+
+def _changing(ranking: Ranking) -> list[str]:
+    """What no API shows and may put another host first."""
+    boots = ["recent boots"] if ranking.rests_on_tasks else []
+    is_blind = any(each.missing == weighers.FAILED_BUILDS for each in ranking.assumed)
+    return [*boots, *(["failed builds"] if is_blind else [])]
 
 
 def order(ranking: Ranking) -> Iterator[str]:

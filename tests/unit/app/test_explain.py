@@ -22,7 +22,7 @@ from osc_traitsched.core.nova.filter.state import Unknown
 from osc_traitsched.core.nova.options import Setting
 from osc_traitsched.core.nova.question import ServerSpec
 from osc_traitsched.views.explain import document as explain_document
-from osc_traitsched.views.explain import text
+from osc_traitsched.views.explain import reasons, text
 from tests.schemas import closed
 from tests.services.nova import FIGURES, NO_FIGURES
 from tests.unit.app import recorded
@@ -246,6 +246,15 @@ def test_a_host_on_which_the_build_failed_is_tried_last():
         assert explain.explain(many, question).judgement.ranking.first == {first}
     failed_on_both = dataclasses.replace(ask(many), tried=("cmp01", "cmp02"))
     assert explain.explain(many, failed_on_both).judgement.ranking.first == {CMP02}
+
+
+@pytest.mark.parametrize(("multiplier", "is_told"), [(9.0, True), (0.0, False)])
+def test_failed_builds_that_no_api_shows_are_a_condition(multiplier, is_told):
+    many = cloud(cmp02={"free_ram_mb": 2 * FIGURES["free_ram_mb"]})
+    question = ask(many, given={options.BUILD_FAILURE: multiplier})
+    judgement = explain.explain(many, question).judgement
+    assert ("failed builds" in reasons.pick(judgement)) == is_told
+    assert "failed builds" not in reasons.pick(judgement, everything=False)
 
 
 def both_orders(found):
