@@ -319,7 +319,7 @@ class _Count:
             counter.room(hosts, self.free),
             uncapped.room(empty, self._empty),
             counter.kept_away(self.free),
-            never=None if hosts else counter.never(),
+            never=None if hosts else counter.never(suited),
             groups={
                 name: each
                 for name, each in groups.items()

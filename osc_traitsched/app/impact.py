@@ -44,6 +44,7 @@ from osc_traitsched.core.inventory import trait
 from osc_traitsched.core.inventory.snapshot import Snapshot
 from osc_traitsched.core.inventory.trait import REQUIRED, required_by_image, requires
 from osc_traitsched.core.judge.filtering import KnownAnswers
+from osc_traitsched.core.judge.hosts import traits_of
 from osc_traitsched.core.judge.judge import judge
 from osc_traitsched.core.judge.judgement import Judgement, RefusedRequest, RequestResult
 from osc_traitsched.core.nova import options
@@ -55,7 +56,6 @@ from osc_traitsched.core.nova.question import Body
 from osc_traitsched.core.placement import facts as placement_facts
 from osc_traitsched.core.placement import matcher
 from osc_traitsched.core.placement.facts import Amount, Facts, Figures
-from osc_traitsched.core.placement.limits import traits_of
 from osc_traitsched.core.servers.fleet import (
     Demand,
     Demands,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
@@ -11,7 +12,9 @@ from osc_traitsched.cloud import lookup
 from osc_traitsched.cloud.service import Cloud
 from osc_traitsched.config import document as file
 from osc_traitsched.config.nova_conf import files_of
+from osc_traitsched.core.errors import Refusal
 from osc_traitsched.core.inventory.snapshot import Compute
+from osc_traitsched.core.judge.filtering import on_hosts
 from osc_traitsched.core.nova import options
 from osc_traitsched.core.nova.filter import table
 from osc_traitsched.core.nova.filter.state import (
@@ -93,7 +96,8 @@ def answered(
     hosts = host_states(nodes, question.aggregates, question.servers)
     plugins = list(_plugins(settings, own))
     if own.service or own.facts:
-        plugins += _unsure(hosts, spec, settings)
+        with contextlib.suppress(Refusal):
+            plugins += _unsure(question, hosts)
     if not plugins:
         return question
     asked = document.question(
@@ -154,12 +158,9 @@ def _plugins(settings: SchedulerSettings, own: OwnSources) -> Iterator[PluginNam
         yield PluginName(name, None, name, "weigher")
 
 
-def _unsure(
-    hosts: Sequence[HostState], spec: RequestSpec, settings: SchedulerSettings
-) -> Iterator[PluginName]:
+def _unsure(question: Question, hosts: Sequence[HostState]) -> Iterator[PluginName]:
     """Nova's filters, enabled or not, that read what no API shows of a host."""
-    judged = table.judge_all(hosts, spec, settings)
-    found = judged.joined(table.unsettled(hosts, spec, settings))
+    found = on_hosts(question, hosts, question.request_spec()).judgment
     for name, answers in found.answers.items():
         is_open = any(isinstance(each, Unknown) for each in answers.values())
         if is_open and name in FILTERS:

@@ -467,8 +467,10 @@ def _stranded(found: Capacity) -> Iterator[str]:
 
 def never(found: Never) -> str:
     """Why no host could ever take a flavor: ``needs 16 VCPU, the largest ...``."""
-    largest = f"the largest host has {found.largest}{words.unit(found.resource_class)}"
-    most = largest if found.largest else "no host has any"
+    host = "host" if found.is_of_all else "suitable host"
+    unit = words.unit(found.resource_class)
+    largest = f"the largest {host} has {found.largest}{unit}"
+    most = largest if found.largest else f"no {host} has any"
     return f"needs {words.amount(found.amount, found.resource_class)}, {most}"
 
 

@@ -13,6 +13,7 @@ from osc_traitsched.core.inventory.trait import DISABLED, Ownership, ownership
 from osc_traitsched.core.judge import fix
 from osc_traitsched.core.judge import verdict as hitting_sets
 from osc_traitsched.core.judge.fix import MOST_OF_HOSTS, HostAction, HostChange, HostFix
+from osc_traitsched.core.judge.hosts import matching_all, matching_hosts
 from osc_traitsched.core.judge.verdict import ClauseSet, Verdict
 from osc_traitsched.core.nova.clause import (
     Clause,
@@ -26,8 +27,7 @@ from osc_traitsched.core.nova.options import SchedulerSettings
 from osc_traitsched.core.nova.question import Question
 from osc_traitsched.core.nova.request import Request
 from osc_traitsched.core.placement.facts import Facts, Host, Mask
-from osc_traitsched.core.placement.limits import matching_all
-from osc_traitsched.core.placement.matcher import Matcher, matching_hosts
+from osc_traitsched.core.placement.matcher import Matcher
 from tests.aggregates import aggregate
 from tests.property import clouds
 

@@ -5,27 +5,18 @@ from __future__ import annotations
 import collections
 import dataclasses
 import functools
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TypeVar
 
 from osc_traitsched.core.change.model import Change, Keys, ObjectKind
-from osc_traitsched.core.errors import Refusal
 from osc_traitsched.core.inventory.snapshot import Aggregate, Members, Snapshot
 from osc_traitsched.core.inventory.trait import ZONE_KEY, projects_in
 from osc_traitsched.core.inventory.trait import single_project_values as alone_in
 from osc_traitsched.core.nova import options
 from osc_traitsched.core.nova.filter import special
 from osc_traitsched.core.nova.filter.groups import names_projects
-from osc_traitsched.core.nova.filter.state import Fails, Raises, host_states
-from osc_traitsched.core.nova.filter.table import (
-    FILTERS,
-    Reads,
-    judge_all,
-    read_of,
-    reading,
-)
 from osc_traitsched.core.nova.options import SchedulerSettings, az_is_on, has_filter
-from osc_traitsched.core.nova.question import Body, Question
+from osc_traitsched.core.nova.question import Body
 from osc_traitsched.core.nova.server import RUNNING
 from osc_traitsched.core.placement.facts import Facts
 
@@ -464,56 +455,3 @@ def _zone_names(
                     hosts = (roots.get(host, _NONE) for host in aggregate.hosts)
                     found.setdefault(name, set()).update(*hosts)
     return {name: frozenset(hosts) for name, hosts in found.items()}
-
-
-# Hosts that the scheduler's host filters keep out.
-#
-# Only filters that are on, and that read neither use nor services nor other servers:
-# their sure answers hold for an empty, enabled host, too.
-# AggregateMultiTenancyIsolation and AvailabilityZoneFilter are in ``contexts``, as they
-# go by project and zone.
-
-
-class HostFilters:
-    """The host filters of the settings, for many flavors in one cloud."""
-
-    def __init__(self, cloud: CloudModel, settings: SchedulerSettings) -> None:
-        names = tuple(
-            name
-            for name in settings.items(options.ENABLED_FILTERS)
-            if name in FILTERS and name not in (special.ZONE, special.PROJECT)
-            if name not in reading(Reads.USE, Reads.SERVICE, Reads.SERVERS)
-        )
-        self._settings = settings.changed(options.TENANT, False).changed(
-            options.ENABLED_FILTERS, names
-        )
-        self._hosts = host_states(cloud.snapshot.nova.computes, cloud.aggregates)
-        self._reads_name = not set(names).isdisjoint(reading(Reads.FLAVOR_NAME))
-        self._known: dict[Hashable, frozenset[str]] = {}
-        self._of_alike: list[tuple[object, frozenset[str]]] = []
-
-    def kept_out(self, flavor: Body, image: Body) -> frozenset[str]:
-        """Roots of the hosts that a filter surely rejects a flavor with an image."""
-        key = (flavor["id"], repr(flavor.get("extra_specs")), repr(image))
-        if key not in self._known:
-            self._known[key] = self._kept_out(flavor, image)
-        return self._known[key]
-
-    def _kept_out(self, flavor: Body, image: Body) -> frozenset[str]:
-        try:
-            spec = Question(flavor, image, (), self._settings).request_spec()
-            read = (self._reads_name and spec.flavor_name, *read_of(spec))
-            for alike, roots in self._of_alike:
-                if alike == read:
-                    return roots
-            found = judge_all(self._hosts, spec, self._settings)
-        except Refusal:
-            return _NONE
-        roots = frozenset(
-            uuid
-            for answers in found.answers.values()
-            for uuid, answer in answers.items()
-            if isinstance(answer, (Fails, Raises))
-        )
-        self._of_alike.append((read, roots))
-        return roots

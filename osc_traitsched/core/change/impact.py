@@ -7,6 +7,7 @@ a host for a moment.
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import functools
 import operator
@@ -18,7 +19,6 @@ from osc_traitsched.core.change.cloud_model import (
     ANYWHERE,
     CloudModel,
     Context,
-    HostFilters,
     contexts,
     folding,
     limits_of,
@@ -30,14 +30,16 @@ from osc_traitsched.core.inventory.trait import (
     names_trait,
     requires,
 )
+from osc_traitsched.core.judge.filtering import KnownAnswers
+from osc_traitsched.core.judge.hosts import matching_all
 from osc_traitsched.core.nova import options
 from osc_traitsched.core.nova.clause import MemberOf, Resource, RootTrait, Trait
+from osc_traitsched.core.nova.filter import special
 from osc_traitsched.core.nova.options import SchedulerSettings
 from osc_traitsched.core.nova.question import Body, Question
 from osc_traitsched.core.nova.request import Request
 from osc_traitsched.core.nova.server import read
 from osc_traitsched.core.placement.facts import Facts
-from osc_traitsched.core.placement.limits import matching_all
 
 #: What Nova asks Placement for one server, both queries, by their texts; None if Nova
 #: or Placement rejects it.
@@ -230,11 +232,21 @@ class ImpactAnalysis:
         self.settings = settings
         self.fold = folding(settings)
         self.limits = [limits_of(cloud, settings) for cloud in clouds]
-        of_aggregates: dict[tuple[Aggregate, ...], HostFilters] = {}
-        self.filters = [
-            of_aggregates.setdefault(cloud.aggregates, HostFilters(cloud, settings))
-            for cloud in clouds
-        ]
+        # Contexts have what goes by zone and project.
+        names = (
+            name
+            for name in settings.items(options.ENABLED_FILTERS)
+            if name not in (special.ZONE, special.PROJECT)
+        )
+        self._without_project = settings.changed(options.TENANT, False)
+        self._filters = self._without_project.changed(
+            options.ENABLED_FILTERS, tuple(names)
+        )
+        computes = clouds[0].snapshot.nova.computes
+        self._answers = KnownAnswers(computes, {}).if_empty.if_enabled
+        self._kept_out: dict[object, frozenset[str]] = {}
+        aggregates = [cloud.aggregates for cloud in clouds]
+        self._alike = list(map(aggregates.index, aggregates))
         self.hosts = clouds[0].snapshot.hosts
         self._bit = {host.uuid: 1 << n for n, host in enumerate(self.hosts)}
         #: Set of hosts as bits; each set is looked at once.
@@ -292,8 +304,7 @@ class ImpactAnalysis:
     ) -> Request | None:
         key = (read(flavor).key, repr(image), alike, cloud.traits)
         if key not in self._requests:
-            settings = self.settings.changed(options.TENANT, False)
-            question = Question(flavor, image, aggregates, settings)
+            question = Question(flavor, image, aggregates, self._without_project)
             try:
                 request: Request | None = question.request()
             except errors.Refusal:
@@ -316,10 +327,20 @@ class ImpactAnalysis:
         return any(not named.isdisjoint(keys) for keys in end.changed.values())
 
     def kept_out(self, row: ImpactRow, number: int) -> frozenset[str]:
-        """Roots of the hosts that host filters keep a row out of in a cloud."""
-        cloud = self.clouds[number]
+        """Roots of the hosts that host filters keep a row out of in a cloud.
+
+        All hosts are empty and enabled. None if Nova rejects the request.
+        """
+        cloud, request = self.clouds[number], row.requests[number]
         flavor, image = cloud.flavors[row.flavor], cloud.images[row.image]
-        return self.filters[number].kept_out(flavor, image)
+        specs = repr(flavor.get("extra_specs"))
+        key = (flavor["id"], specs, repr(image), self._alike[number])
+        if request and key not in self._kept_out:
+            question = Question(flavor, image, cloud.aggregates, self._filters)
+            with contextlib.suppress(errors.Refusal):
+                found = self._answers.of(question, request)
+                self._kept_out[key] = found.all_kept_out
+        return self._kept_out.get(key, _NONE)
 
     def _bits(self, roots: frozenset[str]) -> Bits:
         return functools.reduce(operator.or_, (self._bit.get(r, 0) for r in roots), 0)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import collections
 import dataclasses
 import functools
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from types import MappingProxyType
 
 from osc_traitsched.core.check.survey import (
@@ -24,12 +24,18 @@ from osc_traitsched.core.inventory import snapshot
 from osc_traitsched.core.inventory.snapshot import Aggregate
 from osc_traitsched.core.inventory.snapshot import MembershipDifference as Difference
 from osc_traitsched.core.inventory.trait import Collation
+from osc_traitsched.core.judge.filtering import answers_of
 from osc_traitsched.core.nova import options, properties
 from osc_traitsched.core.nova.clause import Clause, Resource, RootTrait
 from osc_traitsched.core.nova.extra_specs import near_flavor_key, near_image_key
 from osc_traitsched.core.nova.filter.groups import metadata_key
 from osc_traitsched.core.nova.filter.special import EXTRA_SPECS
-from osc_traitsched.core.nova.filter.state import HostState, host_states
+from osc_traitsched.core.nova.filter.state import (
+    FilterResult,
+    HostState,
+    RequestSpec,
+    host_states,
+)
 from osc_traitsched.core.nova.filter.table import FILTERS
 from osc_traitsched.core.nova.image import public_or_own_images as public_or_own
 from osc_traitsched.core.nova.options import SchedulerSettings, Setting, has_filter
@@ -340,14 +346,15 @@ class EnabledFilters:
         found = host_states(self.survey.nova.computes, self.survey.nova.aggregates)
         return tuple(sorted(found, key=lambda each: (each.host, each.node)))
 
-    @functools.cached_property
-    def alike(self) -> tuple[tuple[HostState, ...], ...]:
-        """The compute nodes, grouped by their aggregates."""
-        found: dict[tuple[str, ...], list[HostState]] = {}
-        for state in self.states:
-            key = tuple(each.uuid for each in state.aggregates)
-            found.setdefault(key, []).append(state)
-        return tuple(map(tuple, found.values()))
+    def answers(
+        self,
+        name: str,
+        spec: RequestSpec,
+        states: Collection[HostState] | None = None,
+    ) -> Mapping[str, FilterResult]:
+        """What a filter answers for some compute nodes, or all, by provider UUID."""
+        states = self.states if states is None else states
+        return answers_of([name], states, spec, self.survey.assumptions)[name]
 
     @functools.cached_property
     def keys_of_flavors(self) -> frozenset[str]:
@@ -465,11 +472,7 @@ class Analysis:
     @functools.cached_property
     def hosts(self) -> SurveyedHosts:
         """Finds the hosts for requests."""
-        names = {clause.name for each in self.demands for clause in each.traits}
-        names |= {each.format.name for each in self.images if each.format}
-        names |= {clause.name for each in self.images for clause in each.devices}
-        names |= {name for each in self.isolated for name in each.traits}
-        return SurveyedHosts(self.survey, frozenset(names))
+        return SurveyedHosts(self.survey)
 
     @functools.cached_property
     def flavor_hosts(self) -> FlavorHosts:

@@ -13,11 +13,11 @@ from osc_traitsched.core.errors import Refusal
 from osc_traitsched.core.inventory.snapshot import Aggregate, Nova, Snapshot
 from osc_traitsched.core.inventory.trait import (
     Collation,
-    is_custom,
     isolating_keys,
     key_of,
     trait_in,
 )
+from osc_traitsched.core.judge.hosts import matching_hosts
 from osc_traitsched.core.nova import prefilter
 from osc_traitsched.core.nova.clause import Clause, MemberOf, Resource, RootTrait, Trait
 from osc_traitsched.core.nova.filter.state import ServerGroup
@@ -28,7 +28,6 @@ from osc_traitsched.core.nova.request import Request
 from osc_traitsched.core.nova.server import NotEvaluated
 from osc_traitsched.core.placement import facts as placement_facts
 from osc_traitsched.core.placement.facts import Facts, Stock
-from osc_traitsched.core.placement.matcher import Matcher, amounts
 from osc_traitsched.paste import Command, Option, line
 
 # A rule's finding about one object of the cloud.
@@ -459,48 +458,13 @@ Condition = Union[Resource, Trait, RootTrait]
 _NO_HOSTS: frozenset[str] = frozenset()
 
 
-@dataclasses.dataclass(frozen=True)
-class _Kinds:
-    """Groups of equal hosts.
-
-    :ivar facts: of one host for each group, without offers
-    :ivar alike: roots of all hosts of a group, by the root of that host
-    """
-
-    facts: Facts
-    alike: Mapping[str, frozenset[str]]
-
-    def matching_hosts(
-        self, conditions: tuple[Condition, ...], group_policy: str | None
-    ) -> frozenset[str]:
-        snapshot, stock = self.facts.snapshot, self.facts.stock
-        # Ironic's nodes give a custom class alone (nova/virt/ironic/driver.py,
-        # update_provider_tree).
-        offers = {
-            amount: placement_facts.givers(amount, snapshot.by_uuid, stock)
-            - (_NO_HOSTS if is_custom(amount[0]) else snapshot.nova.ironic.keys())
-            for amount in amounts(conditions)
-        }
-        facts = dataclasses.replace(self.facts, offers=offers)
-        request = Request((), group_policy, None, "")
-        matcher = Matcher.of(request, facts, conditions)
-        found = (
-            alike
-            for root, alike in self.alike.items()
-            if matcher.meets(matcher.host(root), matcher.everything)
-        )
-        return _NO_HOSTS.union(*found)
-
-
 class SurveyedHosts:
-    """All hosts of a survey; equal hosts are judged once.
+    """All hosts of a survey, as if they were empty and in no aggregate.
 
     :ivar facts: of all hosts, without offers
-    :param names: traits of most requests; others are slower
     """
 
-    def __init__(self, survey: Survey, names: frozenset[str]) -> None:
-        self._names = names
+    def __init__(self, survey: Survey) -> None:
         self.facts = Facts(
             snapshot=survey.snapshot,
             traits=survey.traits,
@@ -511,7 +475,7 @@ class SurveyedHosts:
             candidates=_NO_HOSTS,
             limits=placement_facts.limits(survey.stock),
         )
-        self._kinds = functools.cache(functools.partial(_kinds, self.facts))
+        self._if_empty = dataclasses.replace(self.facts, offers=self.facts.if_empty)
         self._meeting = functools.cache(self._judge)
 
     def matching_hosts(self, request: Request) -> frozenset[str]:
@@ -536,37 +500,8 @@ class SurveyedHosts:
     def _judge(
         self, conditions: tuple[Condition, ...], group_policy: str | None
     ) -> frozenset[str]:
-        named = {c.name for c in conditions if not isinstance(c, Resource)}
-        return self._kinds(self._names | named).matching_hosts(conditions, group_policy)
-
-
-def _kinds(facts: Facts, names: frozenset[str]) -> _Kinds:
-    alike: dict[object, list[str]] = {}
-    for host in facts.snapshot.hosts:
-        providers = []
-        for uuid in facts.reachable(host.uuid):
-            traits = facts.traits.get(uuid, frozenset()) & names
-            sizes = _sizes(facts.stock.get(uuid))
-            providers.append((traits, sizes, uuid in facts.snapshot.nova.ironic))
-        alike.setdefault(tuple(providers), []).append(host.uuid)
-    first = {roots[0]: frozenset(roots) for roots in alike.values()}
-    return _Kinds(_only(facts, first), first)
-
-
-def _sizes(stock: Mapping[str, Stock] | None) -> object:
-    if stock is None:
-        return None
-    return frozenset(
-        (name, each.capacity, each.min_unit, each.max_unit, each.step_size)
-        for name, each in stock.items()
-    )
-
-
-def _only(facts: Facts, roots: Iterable[str]) -> Facts:
-    kept = {uuid for root in roots for uuid in facts.reachable(root)}
-    providers = tuple(p for p in facts.snapshot.providers if p.uuid in kept)
-    snapshot = dataclasses.replace(facts.snapshot, providers=providers)
-    return dataclasses.replace(facts, snapshot=snapshot)
+        request = Request(conditions, group_policy, None, "")
+        return frozenset(matching_hosts(request, self._if_empty))
 
 
 # Aggregates that isolate their hosts.

@@ -26,7 +26,6 @@ from osc_traitsched.core.placement.facts import (
     Group,
     Room,
     by_suffix,
-    givers,
 )
 
 #: Free amounts by provider UUID and resource class.
@@ -76,11 +75,15 @@ def _exact(servers: int, limit: str) -> HostFit:
 
 
 class Never(NamedTuple):
-    """An amount above the largest that any host could give, if it were empty."""
+    """An amount above the largest that any suitable host could give if it were empty.
+
+    :ivar is_of_all: no other host could give more, either
+    """
 
     resource_class: str
     amount: int
     largest: int
+    is_of_all: bool = True
 
 
 class Largest(NamedTuple):
@@ -145,19 +148,23 @@ class Counter:
         """Providers that offer each amount now."""
         return frozenset.intersection(*(givers for _, _, givers in self._offers))
 
-    def never(self) -> Never | None:
-        """The first amount that no host could ever give."""
+    def never(self, suited: Collection[str]) -> Never | None:
+        """As :meth:`FlavorCounter.never`, in one query."""
         facts = self._facts
-        hosts = (facts.reachable(host.uuid) for host in facts.snapshot.hosts)
-        uuids = frozenset(itertools.chain(*hosts))
+        hosts = [host.uuid for host in facts.snapshot.hosts]
         for name, amount, offered in self._offers:
-            if offered or givers((name, amount), uuids, facts.stock):
-                continue
-            own = (facts.stock[uuid].get(name) for uuid in uuids)
-            largest = max((each.most for each in own if each), default=0)
-            if largest < amount:
-                return Never(name, amount, largest)
+            given, roots = offered | facts.if_empty[name, amount], suited or hosts
+            if given.isdisjoint(itertools.chain(*map(facts.reachable, roots))):
+                largest, of_all = self._largest(name, roots), self._largest(name, hosts)
+                if largest < amount:
+                    return Never(name, amount, largest, largest == of_all)
         return None
+
+    def _largest(self, name: str, roots: Iterable[str]) -> int:
+        facts = self._facts
+        uuids = itertools.chain.from_iterable(map(facts.reachable, roots))
+        own = (facts.stock.get(uuid, {}).get(name) for uuid in uuids)
+        return max((each.most for each in own if each), default=0)
 
     def _could_give(self, uuid: str, name: str, amount: int) -> bool:
         stock = self._facts.stock.get(uuid, {}).get(name)
@@ -271,7 +278,7 @@ class FlavorFit:
     :ivar room: on all of them together
     :ivar empty: servers that all suitable hosts would hold if nothing were in use
     :ivar after: after the change that was asked for; None without one
-    :ivar never: an amount that no host could give, even if empty
+    :ivar never: an amount that no suitable host could give, even if empty
     :ivar largest_free: of the class that has run out on suitable hosts; None with room
     :ivar then: the flavor with other settings, if these were asked for
     :ivar groups: by zone, aggregate or host, if asked for: hosts with room, room, and
@@ -496,9 +503,12 @@ class FlavorCounter:
         ]
         return min(amounts, key=lambda each: (-each.free, each.host), default=None)
 
-    def never(self) -> Never | None:
-        """An amount that no host could ever give, in none of Nova's queries."""
-        found = [counter.never() for counter in self._counters]
+    def never(self, suited: Collection[str]) -> Never | None:
+        """An amount that no suitable host could ever give, in none of Nova's queries.
+
+        :param suited: roots of suitable hosts; if there are none, all hosts count
+        """
+        found = [counter.never(suited) for counter in self._counters]
         return found[0] if found and all(found) else None
 
     def kept_away(self, free: Free) -> tuple[KeptAway, ...]:

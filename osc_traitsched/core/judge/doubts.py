@@ -12,6 +12,7 @@ from osc_traitsched.core.answer import Reason
 from osc_traitsched.core.errors import Refusal
 from osc_traitsched.core.inventory.snapshot import Compute
 from osc_traitsched.core.judge.filtering import Filtering, KnownAnswers
+from osc_traitsched.core.judge.hosts import matching_hosts
 from osc_traitsched.core.nova import evidence, options
 from osc_traitsched.core.nova.filter.groups import SAME_HOST
 from osc_traitsched.core.nova.filter.table import FILTERS, with_filters
@@ -28,7 +29,7 @@ from osc_traitsched.core.nova.question import Question, skips_version
 from osc_traitsched.core.nova.request import Request
 from osc_traitsched.core.placement import facts as placement_facts
 from osc_traitsched.core.placement.facts import Amount, Facts
-from osc_traitsched.core.placement.matcher import amounts, matching_hosts
+from osc_traitsched.core.placement.matcher import amounts
 from osc_traitsched.core.releases import OWNER_NOVA_RELEASE
 
 # Options and releases that would change a verdict, found by trying each.

@@ -395,10 +395,20 @@ def filtering(question: Question, computes: Iterable[Compute]) -> Filtering:
         wanted = {node.uuid for node in question.nodes}
         computes = [each for each in computes if each.uuid in wanted]
     hosts = host_states(computes, question.aggregates, question.servers)
-    more = unsettled(hosts, spec, settings, question.is_forced)
-    checked = (
-        spec if question.is_group_checked else dataclasses.replace(spec, group=None)
-    )
+    return on_hosts(question, hosts, spec)
+
+
+def on_hosts(
+    question: Question, hosts: Sequence[HostState], spec: RequestSpec
+) -> Filtering:
+    """Run the enabled host filters over hosts as they are, or would be.
+
+    :param spec: input of the filters; nova-compute checks the question's own
+    """
+    existing, settings = question.request_spec(), question.assumptions
+    more = unsettled(hosts, existing, settings, question.is_forced)
+    is_checked = question.is_group_checked
+    checked = existing if is_checked else dataclasses.replace(existing, group=None)
     servers = question.servers or {}
     if question.is_forced:
         judgment = with_late_check(FilterAnswers((), {}), hosts, checked, servers)
@@ -414,6 +424,16 @@ def filtering(question: Question, computes: Iterable[Compute]) -> Filtering:
         nodes = [each.compute for each in hosts]
         judgment = with_rules(judgment, question.move, nodes, settings)
     return Filtering(judgment, differences=differences, unsettled=more.names)
+
+
+def answers_of(
+    names: Iterable[str],
+    hosts: Collection[HostState],
+    spec: RequestSpec,
+    settings: SchedulerSettings,
+) -> dict[str, Mapping[str, FilterResult]]:
+    """Answers of some host filters alone, by filter and provider UUID."""
+    return {name: table.answers(name, hosts, spec, settings) for name in names}
 
 
 def check_policy(spec: RequestSpec, settings: SchedulerSettings) -> None:

@@ -11,6 +11,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 from osc_traitsched.core.inventory.snapshot import Provider
 from osc_traitsched.core.nova.clause import Condition, Resource, Trait
+from osc_traitsched.core.nova.request import Request
 from osc_traitsched.core.placement.facts import Facts, Host, Mask
 from osc_traitsched.core.placement.matcher import Matcher
 
@@ -390,6 +391,22 @@ def rejection(matcher: Matcher, host: Host) -> Rejection | None:
         ClauseSet(matcher.clauses, failing),
         tuple(ClauseSet(matcher.clauses, each) for each in found),
     )
+
+
+class Reasons:
+    """Why single hosts fail requests; equal requests are matched by one matcher."""
+
+    def __init__(self, facts: Facts) -> None:
+        self._facts = facts
+        self._matchers: dict[object, Matcher] = {}
+
+    def of(self, request: Request, root: str) -> Rejection | None:
+        """Why a host, by its root's UUID, fails one query; None if it does not."""
+        key = request.clauses, request.group_policy, request.same_subtree
+        if key not in self._matchers:
+            self._matchers[key] = Matcher.of(request, self._facts)
+        matcher = self._matchers[key]
+        return rejection(matcher, matcher.host(root))
 
 
 def _conflicts(

@@ -16,7 +16,7 @@ from osc_traitsched.core.inventory.snapshot import (
     Provider,
     Snapshot,
 )
-from osc_traitsched.core.inventory.trait import DISABLED
+from osc_traitsched.core.inventory.trait import DISABLED, is_custom
 from osc_traitsched.core.nova.clause import Condition, MemberOf, Resource, Trait
 
 # Facts about providers, allocation candidates, and how many servers fit.
@@ -159,6 +159,11 @@ class Facts:
                 if provider is not None and (own is None or own.root != provider.root):
                     found.setdefault(provider.root, set()).add(sharer)
         return {root: frozenset(sharers) for root, sharers in found.items()}
+
+    @functools.cached_property
+    def if_empty(self) -> IfEmpty:
+        """What providers could give if nothing were in use."""
+        return IfEmpty(self.snapshot, self.stock)
 
     @functools.cached_property
     def alone(self) -> int:
@@ -649,15 +654,25 @@ _NONE: Figures = {}
 LARGEST = 2**31 - 1
 
 
-def givers(amount: Amount, providers: Iterable[str], stock: Figures) -> frozenset[str]:
-    """UUIDs of the providers that, empty or unread, could give an amount."""
-    name, wanted = amount
-    return frozenset(
-        uuid
-        for uuid in providers
-        if uuid not in stock
-        or (name in stock[uuid] and stock[uuid][name].could_give(wanted))
-    )
+class IfEmpty(dict[Amount, frozenset[str]]):
+    """UUIDs of the providers that, empty or unread, could give each amount.
+
+    Ironic's nodes give a custom class alone (nova/virt/ironic/driver.py,
+    ``update_provider_tree``).
+    """
+
+    def __init__(self, snapshot: Snapshot, stock: Figures) -> None:
+        super().__init__()
+        self._kinds = _alike(stock, snapshot.by_uuid)
+        self._unread = frozenset(snapshot.by_uuid).difference(stock)
+        self._ironic = snapshot.nova.ironic.keys()
+
+    def __missing__(self, amount: Amount) -> frozenset[str]:
+        name, wanted = amount
+        kinds = (uuids for one, uuids in self._kinds[name] if one.could_give(wanted))
+        found = self._unread.union(*kinds)
+        self[amount] = found if is_custom(name) else found - self._ironic
+        return self[amount]
 
 
 def leaked(node: Compute, inventory: Mapping[str, Stock]) -> int:
@@ -721,13 +736,9 @@ def unused(
     :param inventories: of providers, read with units
     """
     stock = {**facts.stock, **inventories}
-    unread = frozenset(facts.snapshot.by_uuid).difference(stock)
-    alike = _alike(stock, facts.snapshot.by_uuid)
-    offers = {}
+    if_empty, offers = dataclasses.replace(facts, stock=stock).if_empty, {}
     for amount in requested:
-        name, wanted = amount
-        kinds = (uuids for one, uuids in alike[name] if one.could_give(wanted))
-        full = unread.union(*kinds) - facts.offers[amount]
+        full = if_empty[amount] - facts.offers[amount]
         offers[amount] = facts.offers[amount].union(
             uuid
             for uuid in full

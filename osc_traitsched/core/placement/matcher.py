@@ -809,17 +809,3 @@ def _totals(clauses: Iterable[Condition]) -> dict[str, int]:
         if isinstance(clause, Resource):
             asked.setdefault(clause.resource_class, []).append(clause.amount)
     return {name: sum(each) for name, each in asked.items() if len(each) > 1}
-
-
-def matching_hosts(
-    request: Request, facts: Facts, among: Iterable[Provider] | None = None
-) -> set[str]:
-    """Roots of the hosts that can take a request by one of its queries."""
-    found: set[str] = set()
-    for each in filter(None, (request, request.fallback)):
-        matcher = Matcher.of(each, facts)
-        profiles = matcher.profiles() if among is None else matcher.of_some(among)
-        for host, roots in profiles.items():
-            if matcher.meets(host, matcher.everything):
-                found.update(roots)
-    return found

@@ -34,10 +34,9 @@ from osc_traitsched.core.judge.capacity import (
     suited,
     with_room,
 )
-from osc_traitsched.core.judge.filtering import Filtering
+from osc_traitsched.core.judge.filtering import Filtering, on_hosts
 from osc_traitsched.core.judge.judgement import Judgement, RequestResult
 from osc_traitsched.core.nova.clause import Resource
-from osc_traitsched.core.nova.filter import table
 from osc_traitsched.core.nova.filter.state import (
     HostState,
     Passes,
@@ -46,7 +45,7 @@ from osc_traitsched.core.nova.filter.state import (
 )
 from osc_traitsched.core.nova.filter.table import read_of
 from osc_traitsched.core.nova.options import SchedulerSettings
-from osc_traitsched.core.nova.question import MoveKind, Question, with_rules
+from osc_traitsched.core.nova.question import MoveKind, Question
 from osc_traitsched.core.nova.weighers import ranking
 from osc_traitsched.core.placement.facts import Facts, ProviderUse
 from osc_traitsched.core.servers.state import MoveRefusal, Part, ServerState
@@ -118,15 +117,7 @@ class MoveRequest:
 
     def filtered(self, hosts: Sequence[HostState]) -> dict[str, Doubts]:
         """Filters and rules of the move that may reject each host, by UUID."""
-        move, settings = self.question.move, self.question.assumptions
-        judgment = table.judge_all(hosts, self.spec, settings)
-        if self.question.is_group_checked:
-            servers = self.question.servers or {}
-            judgment = table.with_late_check(judgment, hosts, self.existing, servers)
-        if move is not None:
-            judgment = judgment.joined(table.unsettled(hosts, self.existing, settings))
-            nodes = [host.compute for host in hosts]
-            judgment = with_rules(judgment, move, nodes, settings)
+        judgment = on_hosts(self.question, hosts, self.spec).judgment
         doubts: dict[str, Doubts] = {host.compute.uuid: () for host in hosts}
         for name in judgment.names:
             for uuid, answer in judgment.answers[name].items():

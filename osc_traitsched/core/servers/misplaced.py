@@ -12,8 +12,14 @@ from osc_traitsched.core.answer import Answer
 from osc_traitsched.core.check.survey import is_certain, is_lasting
 from osc_traitsched.core.errors import Refusal
 from osc_traitsched.core.inventory.snapshot import Compute
-from osc_traitsched.core.judge.filtering import Filtering, check_policy
-from osc_traitsched.core.judge.verdict import correction_sets
+from osc_traitsched.core.judge.filtering import (
+    Filtering,
+    answers_of,
+    check_policy,
+    on_hosts,
+)
+from osc_traitsched.core.judge.hosts import matching_hosts
+from osc_traitsched.core.judge.verdict import Reasons
 from osc_traitsched.core.nova import prefilter
 from osc_traitsched.core.nova.clause import Clause, MemberOf, Resource, RootTrait, Trait
 from osc_traitsched.core.nova.filter import compute, special
@@ -28,15 +34,13 @@ from osc_traitsched.core.nova.filter.state import (
 from osc_traitsched.core.nova.filter.table import (
     Reads,
     enabled,
-    judge,
-    judge_all,
     reading,
     without_filter,
 )
 from osc_traitsched.core.nova.options import SchedulerSettings
+from osc_traitsched.core.nova.question import MOVE_CHECKS, Question
 from osc_traitsched.core.nova.request import Request
 from osc_traitsched.core.placement.facts import Facts, Mask
-from osc_traitsched.core.placement.matcher import Matcher
 from osc_traitsched.core.servers.fleet import (
     ByEvidence,
     Demand,
@@ -79,7 +83,13 @@ def peer_objections(
     on = enabled(settings)
     for name in reading(Reads.SERVERS):
         if name in on:
-            yield from _objection(name, judge(name, host, spec, settings))
+            yield from _objection(name, _judge(name, host, spec, settings))
+
+
+def _judge(
+    name: str, host: HostState, spec: RequestSpec, settings: SchedulerSettings
+) -> FilterResult:
+    return answers_of([name], [host], spec, settings)[name][host.compute.uuid]
 
 
 def _objection(name: str, answer: FilterResult) -> Iterator[Objection]:
@@ -94,7 +104,7 @@ def _answer(
         spec = _without_use(spec)
     if name == special.JSON and _asks_for_use(spec):
         return Unknown("what the server itself uses", compute.QUERY)
-    answer = judge(name, host, spec, settings)
+    answer = _judge(name, host, spec, settings)
     is_free_amount = name in without_filter() and isinstance(answer, Unknown)
     return Passes() if is_free_amount else answer
 
@@ -205,7 +215,7 @@ class OwnHosts:
         self._facts = _without_amounts(facts, classes)
         self._states = states
         self._settings = settings
-        self._matchers: dict[object, Matcher] = {}
+        self._reasons = Reasons(self._facts)
         self._known: dict[tuple[Demand, str], Objections] = {}
 
     def verdict(
@@ -270,35 +280,23 @@ class OwnHosts:
         yield from failing
 
     def _failing(self, request: Request, root: str) -> tuple[Unmet, ...]:
-        clauses, matcher = self._matcher(request)
-        host = matcher.host(root)
-        if matcher.meets(host, matcher.everything):
+        clauses = tuple(filter(is_lasting, request.clauses))
+        plain = tuple(map(_without_amount, clauses))
+        found = self._reasons.of(dataclasses.replace(request, clauses=plain), root)
+        if found is None:
             return ()
-        alone = sum(
-            1 << number
-            for number in range(len(clauses))
-            if not matcher.meets(host, 1 << number)
-        )
-        if matcher.meets(host, matcher.everything & ~alone):
-            return tuple(Unmet(clause) for clause in _of(clauses, alone))
+        alone = found.failing.mask
         amounts = sum(
             1 << n for n, clause in enumerate(clauses) if isinstance(clause, Resource)
         )
-        found = correction_sets(matcher, host, alone)
-        together = min(found, key=lambda mask: (bool(mask & amounts & ~alone), mask))
+        together = min(
+            (each.mask for each in found.correction_sets),
+            key=lambda mask: (bool(mask & amounts & ~alone), mask),
+        )
         return (
             *(Unmet(clause) for clause in _of(clauses, alone)),
             *(Unmet(clause, True) for clause in _of(clauses, together & ~alone)),
         )
-
-    def _matcher(self, request: Request) -> tuple[tuple[Clause, ...], Matcher]:
-        clauses = tuple(filter(is_lasting, request.clauses))
-        plain = tuple(map(_without_amount, clauses))
-        key = (plain, request.group_policy, request.same_subtree)
-        if key not in self._matchers:
-            plainly = dataclasses.replace(request, clauses=plain)
-            self._matchers[key] = Matcher.of(plainly, self._facts)
-        return clauses, self._matchers[key]
 
     def _is_unread(self, request: Request, root: str) -> bool:
         facts = self._facts
@@ -440,7 +438,9 @@ class OtherHosts:
             is_refused = demand.refusal is not None
             return Answer.NO if is_refused else Answer.UNKNOWN
         if demand not in self._found:
-            self._found[demand] = self._judged(demand.request, demand.spec)
+            self._found[demand] = self._judged(
+                demand.question, demand.request, demand.spec
+            )
         hosts, filtering = self._found[demand]
         hosts -= {own}
         failures = tuple(filtering.failures(hosts))
@@ -457,20 +457,14 @@ class OtherHosts:
         return Answer.UNKNOWN if fitting or not demand.is_image_known else Answer.NO
 
     def _judged(
-        self, request: Request, spec: RequestSpec
+        self, question: Question, request: Request, spec: RequestSpec
     ) -> tuple[frozenset[str], Filtering]:
         """Roots that Placement returns, and what filters answer; but for groups."""
-        matchers = [
-            Matcher.of(each, self._facts)
-            for each in filter(None, (request, request.fallback))
-        ]
-        hosts = {
-            root: state
-            for root, state in self._states.items()
-            if any(m.meets(m.host(root), m.everything) for m in matchers)
-        }
-        answers = judge_all(hosts.values(), spec, self._settings)
-        return frozenset(hosts), Filtering(answers.without(reading(Reads.SERVERS)))
+        hosts = matching_hosts(request, self._facts) & self._states.keys()
+        states = [self._states[root] for root in sorted(hosts)]
+        answers = on_hosts(question, states, spec).judgment
+        left_out = (*reading(Reads.SERVERS), *MOVE_CHECKS)
+        return frozenset(hosts), Filtering(answers.without(left_out))
 
     def _suits_peers(
         self, root: str, spec: RequestSpec, peers: ServerGroupPeers | None
@@ -479,7 +473,7 @@ class OtherHosts:
             return True
         state, spec = peers.applied(self._states[root], spec)
         return all(
-            isinstance(judge(name, state, spec, self._settings), Passes)
+            isinstance(_judge(name, state, spec, self._settings), Passes)
             for name in reading(Reads.SERVERS)
             if name in self._names
         )

@@ -18,7 +18,6 @@ from osc_traitsched.core.placement.facts import (
     Fit,
     Room,
     Stock,
-    givers,
     limits,
     undecided,
     unused,
@@ -60,7 +59,18 @@ def test_units_and_steps_decide_where_they_were_read(amount, is_given):
 def test_capacity_decides_where_they_were_not():
     assert FULL.could_give(8)
     assert not FULL.could_give(9)
-    assert givers(FOUR, ["a", "b", "c"], {"a": {"VCPU": FULL}, "b": {}}) == {"a", "c"}
+    found = facts(a=FULL, small=Stock(3, 0), unread=None)
+    assert found.if_empty[FOUR] == {"a", "unread"}
+
+
+def test_an_unread_node_of_ironic_could_give_custom_classes_alone():
+    node = host("bm", report={"hypervisor_type": "ironic"}).compute
+    node = dataclasses.replace(node, uuid="bm")
+    found = facts(bm=None)
+    snapshot = found.snapshot.with_nova(Nova((node,)))
+    found = dataclasses.replace(found, snapshot=snapshot)
+    assert found.if_empty[FOUR] == set()
+    assert found.if_empty["CUSTOM_BM", 1] == {"bm"}
 
 
 def test_no_more_is_given_at_once_than_units_allow():
@@ -324,3 +334,20 @@ def test_a_host_that_shares_is_a_candidate_for_what_it_gives_by_itself():
 
 def test_a_host_that_only_gives_another_one_something_is_none():
     assert given("a", allocation("a", "b")) == {"b"}
+
+
+def test_only_suitable_hosts_decide_whether_an_amount_could_ever_be_given():
+    sizes = {"MEMORY_MB": 512, "DISK_GB": 10}
+    found = more_servers_facts({"large": {"VCPU": 8, **sizes}, "small": {"VCPU": 1}})
+    question = Question(FLAVOR, {}, (), settings())
+    judgement = Judgement(question, question.request(), found, None, None)
+    counter = FlavorCounter(judgement, found, {})
+    assert counter.never(["small", "large"]) is None
+    # Without a suitable host all of them count.
+    assert counter.never([]) is None
+    never = counter.never(["small"])
+    assert (never.resource_class, never.largest, never.is_of_all) == (
+        "DISK_GB",
+        0,
+        False,
+    )

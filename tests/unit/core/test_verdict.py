@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from osc_traitsched.core.answer import Reason
 from osc_traitsched.core.inventory.snapshot import Compute, NodeReport
+from osc_traitsched.core.judge.hosts import matching_hosts
 from osc_traitsched.core.judge.judge import judge
 from osc_traitsched.core.judge.reasons import RejectionCause, breakdown
 from osc_traitsched.core.judge.verdict import (
@@ -33,7 +34,7 @@ from osc_traitsched.core.nova.filter import special
 from osc_traitsched.core.nova.filter.state import ServerGroup
 from osc_traitsched.core.nova.options import SchedulerSettings, Setting
 from osc_traitsched.core.nova.request import Request
-from osc_traitsched.core.placement.matcher import Matcher, matching_hosts
+from osc_traitsched.core.placement.matcher import Matcher
 from osc_traitsched.views.terminal import Line, Tone
 from tests.cases.reading import Case, cases
 from tests.property import clouds

@@ -55,12 +55,12 @@ from osc_traitsched.core.nova.filter.special import (
 )
 from osc_traitsched.core.nova.filter.state import (
     Fails,
+    FilterResult,
     HostState,
     Raises,
-    RequestSpec,
     Unknown,
 )
-from osc_traitsched.core.nova.filter.table import FILTERS, judge, readers
+from osc_traitsched.core.nova.filter.table import FILTERS, readers
 from osc_traitsched.core.nova.options import Setting
 from osc_traitsched.core.nova.question import NO_PROPERTIES, Body, Question
 from osc_traitsched.core.nova.weighers import WEIGHERS
@@ -245,14 +245,11 @@ def _keeps_all_out(
 ) -> bool:
     if pairs not in known:
         known[pairs] = False
-        settings = analysis.survey.assumptions
         body = {**flavor.body, "extra_specs": dict(pairs)}
         with contextlib.suppress(Refusal):
-            spec = Question(body, None, (), settings).request_spec()
-            known[pairs] = all(
-                isinstance(judge(EXTRA_SPECS, states[0], spec, settings), Fails)
-                for states in analysis.filtering.alike
-            )
+            spec = Question(body, None, (), analysis.survey.assumptions).request_spec()
+            answers = analysis.filtering.answers(EXTRA_SPECS, spec)
+            known[pairs] = all(isinstance(each, Fails) for each in answers.values())
     return known[pairs]
 
 
@@ -463,13 +460,11 @@ def _raised(
     found: dict[Raises, list[HostState]] = {}
     with contextlib.suppress(Refusal):
         spec = Question(body, None, (), settings).request_spec()
-        for states in analysis.filtering.alike:
-            answer = None
-            for state in states:
-                if answer is None or name == CAPABILITIES:
-                    answer = judge(name, state, spec, settings)
-                if isinstance(answer, Raises):
-                    found.setdefault(answer, []).append(state)
+        answers = analysis.filtering.answers(name, spec)
+        for state in analysis.filtering.states:
+            answer = answers[state.compute.uuid]
+            if isinstance(answer, Raises):
+                found.setdefault(answer, []).append(state)
     return found
 
 
@@ -537,7 +532,7 @@ def image_raising(analysis: Analysis) -> Iterator[Fault]:
             spec = Question(ANY_FLAVOR, image.body, (), settings).request_spec()
         except Refusal:
             continue
-        if _raises_where_it_fits(filtering.states, spec, analysis):
+        if _raises_where_it_fits(filtering.answers(IMAGE_PROPERTIES, spec).values()):
             runs = image_filter.supported_by_image(spec, settings).values()
             yield Fault(
                 filtering.severity(Severity.ERROR, Severity.WARNING),
@@ -550,11 +545,7 @@ def image_raising(analysis: Analysis) -> Iterator[Fault]:
             )
 
 
-def _raises_where_it_fits(
-    states: tuple[HostState, ...], spec: RequestSpec, analysis: Analysis
-) -> bool:
-    settings = analysis.survey.assumptions
-    answers = [judge(IMAGE_PROPERTIES, state, spec, settings) for state in states]
+def _raises_where_it_fits(answers: Iterable[FilterResult]) -> bool:
     left = [each for each in answers if not isinstance(each, Fails)]
     return bool(left) and all(
         isinstance(each, Raises) or (isinstance(each, Unknown) and each.may_raise)

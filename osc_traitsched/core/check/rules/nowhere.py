@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from osc_traitsched.core.check.analysis import ANY_FLAVOR, Analysis
 from osc_traitsched.core.check.rule import rule
@@ -39,7 +39,6 @@ from osc_traitsched.core.nova.filter.state import (
     architecture,
     is_of_use,
 )
-from osc_traitsched.core.nova.filter.table import judge
 from osc_traitsched.core.nova.question import Question
 from osc_traitsched.core.nova.request import Request
 from osc_traitsched.core.placement.facts import SIZES, Stock
@@ -317,9 +316,12 @@ def _rejections(
     with contextlib.suppress(Refusal):
         spec = Question(flavor.body, None, (), settings).request_spec()
         for host in filtering.states:
-            if host.compute.uuid not in fitting:
+            uuid = host.compute.uuid
+            if uuid not in fitting:
                 continue
-            answers = ((name, judge(name, host, spec, settings)) for name in names)
+            answers = (
+                (name, filtering.answers(name, spec, [host])[uuid]) for name in names
+            )
             fails = (
                 (name, answer)
                 for name, answer in answers
@@ -331,10 +333,10 @@ def _rejections(
             first = next(fails, None)
             if first is None:
                 able = hosts.matching(flavor)
-                if host.compute.uuid not in able:
+                if uuid not in able:
                     able = hosts.with_any_image(flavor)
                 # Another rule reports that none is large enough.
-                if host.compute.uuid in able or not able:
+                if uuid in able or not able:
                     return {}
                 continue
             rejected.setdefault(first, []).append(host.node)
@@ -444,17 +446,18 @@ def _kind(state: HostState) -> tuple[str, int, str]:
 
 
 def _cause(
-    analysis: Analysis, image: StandaloneRequest, states: Iterable[HostState]
+    analysis: Analysis, image: StandaloneRequest, states: Collection[HostState]
 ) -> _Cause | None:
-    settings = analysis.survey.assumptions
     # Its trait says the same.
     missing = traits.missing(analysis, image)
     keys = {origin.key for clause in missing for origin in clause.origins}
     with contextlib.suppress(Refusal):
-        spec = Question(ANY_FLAVOR, image.body, (), settings).request_spec()
+        assumed = analysis.survey.assumptions
+        spec = Question(ANY_FLAVOR, image.body, (), assumed).request_spec()
         fails, is_emulated = None, False
+        answers = analysis.filtering.answers(IMAGE_PROPERTIES, spec, states)
         for state in states:
-            answer = judge(IMAGE_PROPERTIES, state, spec, settings)
+            answer = answers[state.compute.uuid]
             if isinstance(answer, Fails):
                 fails = fails or (answer.key, answer.wanted)
             elif _differs(state, spec, answer):

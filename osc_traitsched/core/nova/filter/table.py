@@ -537,8 +537,8 @@ def judge_all(
     :raises Refusal: see :func:`enabled`; and for requests that nova-api rejects
     """
     hosts, names = tuple(hosts), enabled(settings)
-    answers = {name: _answers(name, hosts, spec, settings) for name in names}
-    return FilterAnswers(names, answers)
+    found = {name: answers(name, hosts, spec, settings) for name in names}
+    return FilterAnswers(names, found)
 
 
 def with_late_check(
@@ -640,12 +640,13 @@ def judge(
     return answer
 
 
-def _answers(
+def answers(
     name: str,
     hosts: Iterable[HostState],
     spec: RequestSpec,
     settings: SchedulerSettings,
 ) -> Mapping[str, FilterResult]:
+    """Answers of one filter, by provider UUID."""
     judged = _judged(
         FILTERS.get(name), hosts, lambda host: judge(name, host, spec, settings)
     )

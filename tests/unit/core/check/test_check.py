@@ -12,14 +12,15 @@ from hypothesis import strategies as st
 from osc_traitsched.core import check
 from osc_traitsched.core.check import RULES
 from osc_traitsched.core.check import analysis as builder
-from osc_traitsched.core.check import survey as check_survey
 from osc_traitsched.core.check.analysis import Analysis
 from osc_traitsched.core.check.survey import NOTE, WARNING, Severity, SubjectKind
 from osc_traitsched.core.errors import NothingMatches, Refusal
+from osc_traitsched.core.judge import hosts as judge_hosts
+from osc_traitsched.core.judge.hosts import matching_hosts
 from osc_traitsched.core.nova import options
 from osc_traitsched.core.nova.question import Question, ServerSpec
 from osc_traitsched.core.placement.facts import Facts
-from osc_traitsched.core.placement.matcher import Matcher, matching_hosts
+from osc_traitsched.core.placement.matcher import Matcher
 from tests.bench import lists
 from tests.fidelity import large as fidelity_large
 from tests.unit.core.check.surveys import (
@@ -372,7 +373,7 @@ def work(monkeypatch):
             questions.append(given)
             return Question(*given)
 
-        monkeypatch.setattr(check_survey, "Matcher", Counting)
+        monkeypatch.setattr(judge_hosts, "Matcher", Counting)
         monkeypatch.setattr(builder, "Question", counting)
         analysis = Analysis(survey)
         for rule in RULES:
