@@ -41,6 +41,8 @@ from osc_traitsched.core.nova.options import az_is_on
 from osc_traitsched.paste import Command, Option, Placeholder, openstack
 from osc_traitsched.text import did_you_mean, listed, quoted, ranges
 
+_REPAIR = openstack("trait-sched mirror repair")
+
 # Rules on aggregates that are isolated by traits (``isolate_aggregates``).
 
 
@@ -239,7 +241,8 @@ def _either(analysis: Analysis, aggregate: str) -> frozenset[str]:
 def shuts_out(analysis: Analysis) -> Iterator[Fault]:
     """*Error.* A flavor whose hosts are all isolated from it, with any image.
 
-    Each aggregate may be as intended, but together they leave the flavor no host.
+    Each aggregate may be as intended, but together they leave the flavor no host. If
+    only Placement has such a host in the aggregate, repair the mirror.
     """
     if not analysis.is_on(options.ISOLATION):
         return
@@ -249,12 +252,16 @@ def shuts_out(analysis: Analysis) -> Iterator[Fault]:
         if able and able <= closed and _most(analysis, flavor, closed) <= closed:
             aggregates = _around(analysis, able)
             required = Option("--property", Placeholder("trait:TRAIT=required"))
+            fix, astray = openstack("flavor set", required, flavor.id), ""
+            if left := able - _isolated_by_nova(analysis, flavor):
+                fix, hosts = _REPAIR, ranges(analysis.host_names(left), "host")
+                astray = f"; only Placement has the {hosts} in it"
             yield ERROR(
                 flavor.name,
                 "each host that could take it is in the isolated "
                 f"{listed(aggregates, 'aggregate')}, and with no image does it require "
-                "the traits",
-                openstack("flavor set", required, flavor.id),
+                f"the traits{astray}",
+                fix,
                 aggregates=aggregates,
                 hosts=analysis.host_names(able),
             )
@@ -266,6 +273,13 @@ def _most(
     """An upper bound."""
     most = analysis.flavor_hosts.at_most(flavor)
     return most if most <= closed else analysis.flavor_hosts.with_any_image(flavor)
+
+
+def _isolated_by_nova(analysis: Analysis, flavor: StandaloneRequest) -> frozenset[str]:
+    """Hosts of aggregates that are closed to a flavor once the mirror is right."""
+    closed = (e.uuid for e in analysis.isolated if not e.is_open_to(flavor.opens))
+    members = analysis.survey.nova.members
+    return frozenset[str]().union(*(members.get(uuid, ()) for uuid in closed))
 
 
 def _around(analysis: Analysis, hosts: frozenset[str]) -> tuple[str, ...]:
@@ -292,9 +306,6 @@ RULES = (
 
 
 # Rules of the area mirror: Nova's hosts and aggregates against Placement's.
-
-
-_REPAIR = openstack("trait-sched mirror repair")
 
 
 class _Use(enum.Enum):

@@ -73,6 +73,7 @@ SILVERY = {"images": f"i trait:{SILVER}=required"}
 PINNING = "p PCPU=8 MEMORY_MB=8192 DISK_GB=10"
 ZONE = "zone a availability_zone=east"
 WITHOUT_B = {"members": {identity("both"): frozenset({identity("a")})}}
+IN_PLACEMENT = {"members": {identity("of-gold"): frozenset(map(identity, "ab"))}}
 IN_CAPITALS = "TRAIT:CUSTOM_GOLD"
 RULE = "isolation-not-required"
 FAULTS = {
@@ -125,6 +126,13 @@ FAULTS = {
     "<HOST>": overlapping(NEEDS_BOTH),
     "error isolation-shuts-out flavor f (aggregate of-gold, host a)...": of(
         A_ALONE, [OF_GOLD], [NEEDS_GOLD, flavor("f")]
+    ),
+    "error isolation-shuts-out flavor f (aggregate of-gold, host a, host b): each host "
+    "that could take it is in the isolated aggregate of-gold, and with no image does "
+    "it require the traits; only Placement has the host b in it -> openstack "
+    "trait-sched mirror repair": (
+        of(AB_HAVE, [OF_GOLD], [NEEDS_GOLD, flavor("f")], **IN_PLACEMENT),
+        "isolation-shuts-out",
     ),
 }
 
