@@ -183,7 +183,7 @@ def check_servers(
                 f"{listed(map(visible, snapshot.names_of(unlisted)))}, nor their "
                 "servers: a host may have no mapping, or its service was deleted",
             )
-        found = [*_losses(cloud, model, model.after(plan.changes), assumptions)]
+        found = [*_losses(cloud, model, plan, assumptions)]
         if not found and (silent := servers.silent_hosts(cloud)):
             raise CloudBroke(
                 "compute",
@@ -205,13 +205,14 @@ def check_servers(
 
 
 def _losses(
-    cloud: Cloud, model: CloudModel, then: CloudModel, assumptions: SchedulerSettings
+    cloud: Cloud, model: CloudModel, plan: Plan, assumptions: SchedulerSettings
 ) -> Iterator[ServersLoseHosts]:
     """Yield servers with a host now and none then, on a cloud where nothing is in use.
 
     Options that are not known count as on, and then as off. Disabled hosts count only
     for servers that no enabled host suits.
     """
+    then = model.after(plan.changes)
     names = frozenset(name for keys in then.changed.values() for name in keys)
     is_moved = then.joined or then.left or then.aggregates != model.aggregates
     touched = {
@@ -245,6 +246,9 @@ def _losses(
                 ),
                 found,
                 names & traits_of(requests_of(pairs[0][:1])),
+                has_flavors=any(
+                    each.object.kind is ObjectKind.FLAVOR for each in plan.changes
+                ),
             )
 
 

@@ -627,12 +627,19 @@ class ServersLoseHosts(AnswerIsNo):
     :ivar judgement: of the cloud after the plan
     :ivar traits: that the plan takes or gives, and the servers require or forbid
     :ivar why: the judgement in words, once the views have found them
+    :ivar has_flavors: the plan changes flavors, which does not reach existing servers
     """
 
     servers: tuple[Server, ...]
     judgement: RequestResult
     traits: frozenset[str]
     why: str = ""
+    has_flavors: bool = False
+
+    @property
+    def _copy(self) -> str:
+        kept = "; existing servers keep their own copy of the flavor until a resize"
+        return kept * bool(self.has_flavors and self.traits)
 
     @property
     def brief(self) -> str:
@@ -640,11 +647,12 @@ class ServersLoseHosts(AnswerIsNo):
         return (
             "no host would suit "
             f"{listed(map(brief_name, self.servers), 'server', FEW)}: {self.why}"
+            f"{self._copy}"
         )
 
     def __str__(self) -> str:
         return (
             "nothing written: no host would suit "
             f"{listed(map(named, self.servers), 'server', ALL)} for a migration, an "
-            f"evacuation or unshelving: {self.why}; --force overrides this"
+            f"evacuation or unshelving: {self.why}{self._copy}; --force overrides this"
         )
