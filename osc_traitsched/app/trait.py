@@ -27,7 +27,12 @@ from osc_traitsched.core.change.impact import Effect
 from osc_traitsched.core.change.model import Change, ObjectKind, Plan
 from osc_traitsched.core.change.traits import Requirer, RevertedByNova
 from osc_traitsched.core.inventory import trait
-from osc_traitsched.core.inventory.snapshot import Provider, Selectors, Snapshot
+from osc_traitsched.core.inventory.snapshot import (
+    Members,
+    Provider,
+    Selectors,
+    Snapshot,
+)
 from osc_traitsched.core.inventory.trait import FORBIDDEN, REQUIRED, requires
 from osc_traitsched.core.servers.usage import TraitUse
 
@@ -39,9 +44,10 @@ from osc_traitsched.core.servers.usage import TraitUse
 
 @dataclasses.dataclass(frozen=True)
 class MirrorPlan:
-    """The sync, and the aggregates that it is based on."""
+    """The sync, and the aggregates that it is based on, with Placement's members."""
 
     snapshot: Snapshot
+    members: Members
     plan: Plan
 
 
@@ -49,7 +55,20 @@ def plan_repair(cloud: Cloud) -> MirrorPlan:
     """Plan that Placement's aggregates have the same compute nodes as Nova's."""
     found = lookup.read_topology(cloud)
     snapshot = lookup.aggregates_now(cloud, found.snapshot)
-    return MirrorPlan(snapshot, traits.repair_plan(snapshot, found.members))
+    plan = traits.repair_plan(snapshot, found.members)
+    return MirrorPlan(snapshot, found.members, plan)
+
+
+def judged_repair(
+    cloud: Cloud, todo: MirrorPlan, sources: SettingsSources
+) -> TraitPlan:
+    """The sync with its effects on flavors and servers, and what speaks against it."""
+    known = read.known_traits(cloud.placement)
+    off = {
+        name: read.holders(cloud.placement, name) for name in known & {trait.DISABLED}
+    }
+    found = todo.snapshot, known, off
+    return _with_effects(cloud, TraitPlan(todo.plan), found, sources, todo.members)
 
 
 def left_to_repair(cloud: Cloud) -> tuple[int, int]:
@@ -170,7 +189,7 @@ def plan_remove(
         todo,
         (found.snapshot, known, holders),
         sources,
-        not force and any(isinstance(e, traits.LastHolder) for e in against),
+        is_said=not force and any(isinstance(e, traits.LastHolder) for e in against),
     )
 
 
@@ -179,11 +198,13 @@ def _with_effects(
     todo: TraitPlan,
     found: tuple[Snapshot, frozenset[str], Mapping[str, frozenset[str]]],
     sources: SettingsSources | None,
+    inside: Members | None = None,
     is_said: bool = False,
 ) -> TraitPlan:
     """If an image requires a trait that is removed, each flavor counts.
 
     :param found: all providers, all traits, and who has those that are removed
+    :param inside: members of Placement's aggregates, which the plan changes
     :param is_said: which flavors lose their last host is known
     """
     snapshot, known, holders = found
@@ -193,8 +214,8 @@ def _with_effects(
         return todo
     try:
         flavors = lookup.flavors(cloud)
-        images, unread = requiring_images(cloud, removed)
-        if not images:
+        images, unread = requiring_images(cloud, removed if inside is None else known)
+        if not images and inside is None:
             flavors = tuple(
                 body
                 for body in flavors
@@ -204,7 +225,7 @@ def _with_effects(
                 )
             )
         if flavors or may_take(plan, known):
-            state = cloud_state(cloud, snapshot, flavors, known)
+            state = cloud_state(cloud, snapshot, flavors, known, inside)
             scheduler = settings.of_cloud(cloud, sources or SettingsSources())
             harm, why = check_servers(cloud, state, plan, scheduler, holders)
             todo = dataclasses.replace(todo, refusals=(*todo.refusals, *harm))

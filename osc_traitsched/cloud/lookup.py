@@ -550,18 +550,22 @@ def cloud_state(
     snapshot: Snapshot,
     flavors: Iterable[question.Body],
     traits: frozenset[str],
+    inside: Members | None = None,
 ) -> CloudModel:
     """Read what else decides which hosts some flavors can use.
 
-    :param snapshot: all providers
+    :param snapshot: all providers; with Nova's view if there is ``inside``
     :param traits: all names that Placement knows
+    :param inside: members of Placement's aggregates, if they matter
     """
-    aggregates = read.aggregates(cloud.compute)
-    nova = Nova(computes(cloud), aggregates)
+    if inside is None:
+        nova = Nova(computes(cloud), read.aggregates(cloud.compute))
+        snapshot = snapshot.with_nova(nova)
     return CloudModel(
-        snapshot=snapshot.with_nova(nova),
-        aggregates=aggregates,
+        snapshot=snapshot,
+        aggregates=snapshot.nova.aggregates,
         flavors=tuple(flavors),
         traits=traits,
         classes=read.known_classes(cloud.placement),
+        inside=inside or {},
     )

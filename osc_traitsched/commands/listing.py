@@ -17,6 +17,7 @@ from osc_traitsched.text import count
 from osc_traitsched.views import listing as listing_views
 from osc_traitsched.views import terminal
 from osc_traitsched.views.listing import Table
+from osc_traitsched.views.servers import with_reasons
 
 # openstack trait-sched list.
 
@@ -160,7 +161,8 @@ class RepairMirror(write_args.Writer):
 
     Afterwards Placement's aggregate of the same UUID has exactly the compute nodes
     of the aggregate's hosts. Other providers in it stay. Prints one row for each
-    provider that has to change.
+    provider that has to change. Exits 5 and writes nothing if a flavor or a server,
+    shelved or not, would lose its last host.
     """
 
     examples = """
@@ -175,6 +177,12 @@ class RepairMirror(write_args.Writer):
     nothing = ""
 
     def options(self, parser: argparse.ArgumentParser) -> None:
+        parser.add_argument(
+            "--force",
+            action="store_true",
+            help="sync even if a flavor or a server loses its last host, which is "
+            "printed",
+        )
         write_args.add_options(parser)
 
     def take_action(self, args: argparse.Namespace) -> Table:
@@ -184,6 +192,9 @@ class RepairMirror(write_args.Writer):
         todo = app.plan_repair(cloud)
         if todo.snapshot.unlisted:
             base.LOG.warning("%s", terminal.unlisted(todo.snapshot))
+        judged = app.judged_repair(cloud, todo, arguments.found(args, self.app))
+        write_args.warn(judged, args, self.folds, removing=False)
+        write_args.refuse(with_reasons(judged.refusals), args.force, self.folds)
         self.nothing = listing_views.nothing(todo.snapshot)
         left = functools.partial(app.left_to_repair, cloud)
         outcomes = self.carry_out(cloud, todo.plan, args, left)

@@ -13,7 +13,7 @@ from osc_traitsched.commands import arguments, base, isolation, write_args
 from osc_traitsched.commands.base import ExitCode
 from osc_traitsched.commands.explain import add_format
 from osc_traitsched.commands.isolation import ShorthandWriter
-from osc_traitsched.core.change import effects, traits
+from osc_traitsched.core.change import traits
 from osc_traitsched.core.errors import BadUsage
 from osc_traitsched.core.servers.usage import TraitUse
 from osc_traitsched.text import listed
@@ -90,7 +90,7 @@ class AddTraits(ShorthandWriter):
             args.create,
             arguments.found(args, self.app),
         )
-        _warn(todo, args, self.folds, removing=False)
+        write_args.warn(todo, args, self.folds, removing=False)
         write_args.refuse(with_reasons(todo.refusals), args.force, self.folds)
         if args.dry_run and todo.creates:
             base.LOG.warning("%s", listing.would_create(todo.creates))
@@ -158,7 +158,7 @@ class RemoveTraits(write_args.Writer):
         cloud = self.cloud()
         sources = arguments.found(args, self.app)
         todo = trait.plan_remove(cloud, names, selectors, args.force, sources)
-        _warn(todo, args, self.folds, removing=True)
+        write_args.warn(todo, args, self.folds, removing=True)
         is_asked = args.dry_run and args.formatter in base.QUOTING_FORMATS
         columns, requirers = listing.requirer_rows(todo.refusals)
         if is_asked and requirers and not (args.force or args.columns):
@@ -174,24 +174,6 @@ class RemoveTraits(write_args.Writer):
         ):
             base.LOG.warning("%s", line)
         return listing.result_rows(listing.REMOVED, outcomes, todo.lets_in)
-
-
-def _warn(
-    todo: trait.TraitPlan, args: argparse.Namespace, folds: bool, removing: bool
-) -> None:
-    if folds and todo.refusals and not args.force:
-        return
-    for unknown in todo.unknown:
-        base.LOG.warning("%s", str(unknown))
-    for reverted in todo.reverted:
-        base.LOG.warning("%s", traits.reverted(reverted, removing))
-    if todo.passed_over:
-        base.LOG.warning("%s", traits.passed_over(todo.passed_over))
-    # A refusal says it.
-    if todo.unread is not None and (args.force or not todo.refusals):
-        base.LOG.warning("%s", listing.effects_unread(todo.unread))
-    for line in (*effects.lines(todo.effects, folds), *todo.lets_in.values()):
-        base.LOG.warning("%s", line)
 
 
 # openstack trait-sched trait show.

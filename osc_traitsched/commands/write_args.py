@@ -13,9 +13,11 @@ from typing import Any
 import tqdm
 
 from osc_traitsched.app.execute import Execution, dry_run, execute
+from osc_traitsched.app.trait import TraitPlan
 from osc_traitsched.cloud.service import Cloud
 from osc_traitsched.commands import base
 from osc_traitsched.commands.base import ExitCode
+from osc_traitsched.core.change import effects, traits
 from osc_traitsched.core.change.model import Outcome, Plan, Status
 from osc_traitsched.core.errors import (
     AnswerIsNo,
@@ -113,6 +115,25 @@ def refuse(
         for refusal in others:
             base.LOG.error("%s", str(refusal))
         raise last
+
+
+def warn(
+    todo: TraitPlan, args: argparse.Namespace, folds: bool, removing: bool
+) -> None:
+    """Log the effects of a plan on others; a folded refusal says it alone."""
+    if folds and todo.refusals and not args.force:
+        return
+    for unknown in todo.unknown:
+        base.LOG.warning("%s", str(unknown))
+    for reverted in todo.reverted:
+        base.LOG.warning("%s", traits.reverted(reverted, removing))
+    if todo.passed_over:
+        base.LOG.warning("%s", traits.passed_over(todo.passed_over))
+    # A refusal says it.
+    if todo.unread is not None and (args.force or not todo.refusals):
+        base.LOG.warning("%s", listing.effects_unread(todo.unread))
+    for line in (*effects.lines(todo.effects, folds), *todo.lets_in.values()):
+        base.LOG.warning("%s", line)
 
 
 class Writer(base.Lister):

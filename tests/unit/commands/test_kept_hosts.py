@@ -391,3 +391,41 @@ def test_what_may_be_an_option_or_a_filter_counts_as_either(plan, cloud):
     assert found.code == 5, found.err
     assert stranded(found) == f"flavor 'silver' for project '{THEIRS}'"
     assert plan(MINE, *PROJECTS).code == 0
+
+
+def test_a_repair_of_the_mirror_keeps_a_host_for_each_flavor(cloud):
+    silver(cloud, "cmp02")
+    second(cloud, "cmp02", **{KEY: "required"})
+    # Placement does not know that the aggregate closes the host.
+    cloud.mirror[cloud.aggregates["2"]["uuid"]].clear()
+    for dry in (("--dry-run",), ()):
+        found = run("mirror", "repair", *dry)
+        assert (found.code, stranded(found)) == (5, "flavor 'silver'"), found.err
+    assert not cloud.written
+    forced = run("mirror", "repair", "--force")
+    assert (forced.code, "no host would be left" in forced.err) == (0, True)
+    assert cloud.written
+
+
+def test_a_repair_that_lets_hosts_in_is_not_refused(cloud):
+    silver(cloud, "cmp02")
+    second(cloud, "cmp01", **{KEY: "required"})
+    cloud.mirror[cloud.aggregates["2"]["uuid"]].add("cmp02")
+    found = run("mirror", "repair")
+    assert (found.code, "nothing written" in found.err) == (0, False), found.err
+
+
+@pytest.mark.parametrize(
+    "verb", [("trait", "rename"), ("trait", "retire"), ("remove",)]
+)
+def test_who_changes_flavors_is_told_that_servers_keep_their_copy(
+    cloud, monkeypatch, verb
+):
+    silver(cloud, "cmp02")
+    with_servers(cloud, monkeypatch, cmp02={"old": SHELVED})
+    more = {"rename": ["CUSTOM_NEW"], "retire": []}.get(verb[-1], ["cmp02"])
+    found = run(*verb, SILVER, *more)
+    assert found.code == 5, found.err
+    assert "no host would suit server 'old'" in found.err
+    is_told = "existing servers keep their own copy of the flavor" in found.err
+    assert is_told is (verb != ("remove",))
