@@ -695,9 +695,10 @@ def _of_release(
     """What the entries come to in one release; raises BadConfiguration."""
     below = deployments.settings(sources.distributions[0], release)
     read = {each: _read_by(each, entries, release, below) for each in Service}
+    by_host = {each: _by_host(each, sources.readings, release) for each in Service}
     settings: dict[str, Setting] = {}
     of_moves: dict[str, Setting] = {}
-    disagreements: dict[str, Mapping[Service, Setting]] = {}
+    disagreements: dict[str, Mapping[str, Setting]] = {}
     for option in OPTIONS.values():
         name, default = option.name, SchedulerSettings(release).setting(option.name)
         found = {each: read[each].get(name, default) for each in option.readers}
@@ -710,7 +711,13 @@ def _of_release(
         if option.mover and found[option.mover] != first:
             of_moves[name] = found[option.mover]
         if len({setting.value for setting in known.values()}) > 1:
-            disagreements[name] = known
+            disagreements[name] = {each.value: known[each] for each in known}
+        reader = option.readers[0]
+        hosts = {on: own.get(name, default) for on, own in by_host[reader].items()}
+        if len({setting.value for setting in hosts.values()}) > 1:
+            disagreements[name] = hosts
+            differ = f"{first.source}; {' and '.join(hosts)} differ"
+            settings[name] = Setting(first.value, differ, is_hidden=True)
     existing = {option.name for option in options_in(release)}
     defaults = SchedulerSettings(release, settings)
     no_effect = (
@@ -747,6 +754,19 @@ def _of_release(
         of_moves=of_moves,
         disagreements=disagreements,
     )
+
+
+def _by_host(
+    service: Service, readings: Iterable[NovaReading], release: int
+) -> Mapping[str, Mapping[str, Setting]]:
+    """What a service said on each host that was asked."""
+    return {
+        f"{each.service or 'Nova'} on {each.host}": nova_conf.settings(
+            [_layer(each).entries], release, {}
+        )
+        for each in readings
+        if each.service in ("", service.value)
+    }
 
 
 def _service_of(entries: Ini) -> str:

@@ -561,7 +561,8 @@ class SchedulerSettings:
     :ivar files: of the cloud's own among the sources; an option that is in none of them
         has its default
     :ivar of_moves: settings that differ for moves, which another service decides on
-    :ivar disagreements: options with the services that read them, which differ
+    :ivar disagreements: options with what reads them, such as ``nova-api`` or
+        ``nova-scheduler on ctl1``, and differs
     :ivar others: settings for the other releases with the same compute API, if no
         release was specified
     """
@@ -577,7 +578,7 @@ class SchedulerSettings:
     without_set: SchedulerSettings | None = None
     files: tuple[str, ...] = ()
     of_moves: Mapping[str, Setting] = dataclasses.field(default_factory=dict)
-    disagreements: Mapping[str, Mapping[Service, Setting]] = dataclasses.field(
+    disagreements: Mapping[str, Mapping[str, Setting]] = dataclasses.field(
         default_factory=dict
     )
 

@@ -8,7 +8,7 @@ from osc_traitsched.config import deployments, nova_conf
 from osc_traitsched.config.sources import SettingsSources, resolve
 from osc_traitsched.core.errors import BadConfiguration
 from osc_traitsched.core.nova import options
-from osc_traitsched.core.nova.options import Service, Setting
+from osc_traitsched.core.nova.options import Setting
 
 # Files as people have them, one of each deployment tool.
 
@@ -252,7 +252,7 @@ def test_nova_api_puts_devices_into_new_servers_and_nova_conductor_into_moves(
     assert found.is_known(options.PCI_IN_PLACEMENT)
     name = "set [filter_scheduler]pci_in_placement"
     assert [each.fix for each in found.no_effect] == [f"{name} {p}" for p in named]
-    differing = [Service.API, Service.CONDUCTOR] if boots != moves else []
+    differing = ["nova-api", "nova-conductor"] if boots != moves else []
     assert [*found.disagreements.get(options.PCI_IN_PLACEMENT, ())] == differing
 
 
@@ -282,7 +282,7 @@ def test_files_of_several_services_are_each_read_by_its_own(write, tmp_path):
     assert found.is_known(options.PCI_IN_PLACEMENT)
     assert not found.for_moves().is_known(options.PCI_IN_PLACEMENT)
     assert {
-        name: {service.value: str(each.value) for service, each in of.items()}
+        name: {service: str(each.value) for service, each in of.items()}
         for name, of in found.disagreements.items()
     } == {options.DEFAULT_HOST_ZONE: {"nova-scheduler": "nowhere", "nova-api": "nova"}}
 

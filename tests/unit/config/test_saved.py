@@ -329,13 +329,13 @@ def placeless(assumed):
 # What Nova said of itself.
 
 
-def reading(service="", **options_read):
+def reading(service="", on="ctl7", **options_read):
     found = {
         name: {"value": value, "source": "nova.conf"}
         for name, value in options_read.items()
     }
     return NovaReading(
-        "2026-11-02T10:20:30Z", "ctl7", "ssh ctl7 python3", service, "33.1.0", (), found
+        "2026-11-02T10:20:30Z", on, "ssh ctl7 python3", service, "33.1.0", (), found
     )
 
 
@@ -378,6 +378,27 @@ def test_each_service_has_said_its_own():
     alone = resolve(SettingsSources(nova=(reading("nova-scheduler", **filters),)))
     assert not alone.is_known(options.PCI_IN_PLACEMENT)
     assert alone.is_known(options.ISOLATION)
+
+
+@pytest.mark.parametrize("service", ["", "nova-scheduler"])
+def test_schedulers_that_differ_leave_it_unknown_which_filters_run(service):
+    one = {options.ENABLED_FILTERS: ["ComputeFilter,NUMATopologyFilter"]}
+    other = {options.ENABLED_FILTERS: ["ComputeFilter"]}
+    first, second = reading(service, "ctl1", **one), reading(service, "ctl2", **other)
+    name = options.ENABLED_FILTERS
+    settings = resolve(SettingsSources(nova=(first, second)))
+    who = [f"{service or 'Nova'} on {host}" for host in ("ctl1", "ctl2")]
+    assert list(settings.disagreements[name]) == who
+    assert settings.items(name) == ("ComputeFilter",)
+    assert not settings.is_known(name)
+    alike = resolve(SettingsSources(nova=(first, dataclasses.replace(first, host="b"))))
+    assert alike.is_known(name)
+    assert not alike.disagreements
+    # What only one has is not at its default on the other.
+    more = reading(service, "ctl3", **other, **ISOLATED)
+    settings = resolve(SettingsSources(nova=(second, more)))
+    assert options.ISOLATION in settings.disagreements
+    assert not settings.is_known(options.ISOLATION)
 
 
 def test_a_named_nova_conf_wins_over_what_nova_said(tmp_path):

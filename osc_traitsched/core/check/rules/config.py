@@ -169,14 +169,15 @@ def services_differ(analysis: Analysis) -> Iterator[Fault]:
     """*Warning.* An option that the services of Nova read with different values.
 
     For example, nova-api decides by its ``pci_in_placement`` on new servers, and
-    nova-conductor by its own on moves.
+    nova-conductor by its own on moves. Or nova-scheduler has other ``enabled_filters``
+    on one controller than on another; then the option counts as unknown.
     """
     for name, settings in analysis.survey.assumptions.disagreements.items():
         values = (
-            f"{service.value} has {','.join(each.items) or each.value} ({each.source})"
+            f"{service} has {','.join(each.items) or each.value} ({each.source})"
             for service, each in settings.items()
         )
-        yield WARNING(name, "; ".join(values), "set the same value for both")
+        yield WARNING(name, "; ".join(values), "set the same value for all")
 
 
 def _is_set(analysis: Analysis, line: NoEffect) -> bool:

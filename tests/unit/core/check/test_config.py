@@ -13,7 +13,6 @@ from osc_traitsched.core.nova import options
 from osc_traitsched.core.nova.options import (
     NoEffect,
     SchedulerSettings,
-    Service,
     Setting,
 )
 from osc_traitsched.text import quoted
@@ -71,8 +70,8 @@ def for_projects(**more):
 
 
 PCI = {
-    Service.API: Setting(True, "api.conf:3", given=True),
-    Service.CONDUCTOR: Setting(False, "the default"),
+    "nova-api": Setting(True, "api.conf:3", given=True),
+    "nova-conductor": Setting(False, "the default"),
 }
 MAX_RESULTS = NoEffect(
     "DEFAULT.max_placement_results", "nova.conf:9", options.MAX_RESULTS
@@ -133,7 +132,7 @@ FAULTS = {
     "(env.yaml:9) -> give its value: --set pci.alias=VALUE": without_effect(UNREAD),
     "warning config-services-differ option [filter_scheduler]pci_in_placement: "
     "nova-api has True (api.conf:3); nova-conductor has False (the default) -> set the "
-    "same value for both": of(
+    "same value for all": of(
         dataclasses.replace(assumed(), disagreements={options.PCI_IN_PLACEMENT: PCI})
     ),
     "warning config-max-results option [scheduler]max_placement_results: "
