@@ -52,7 +52,7 @@ class DocumentFields(SphinxDirective):
         command = f"{self.options['sample']} -f json"
         done = run(["trait-sched", *shlex.split(command)])
         if done.code not in _ANSWERS:
-            raise self.severe(f"{command} exits with {done.code}: {done.err}")
+            raise self.severe(f"{command} exits with {done.code}: {done.out}")
         whole = _filled(json.loads(done.out))
         texts = ("\n".join(_lines(whole, depth)) for depth in _DEPTHS)
         fitting = (text for text in texts if text.count("\n") < _ROWS)

@@ -51,11 +51,10 @@ _LEFT_OUT = "..."
 
 
 class Run(NamedTuple):
-    """What a command did: its exit code, and what it wrote to a terminal."""
+    """What a command did: its exit code, and what a terminal showed."""
 
     code: int
     out: str
-    err: str
 
 
 def run(arguments: Sequence[str]) -> Run:
@@ -83,34 +82,25 @@ def _runner() -> Connection:
 
 
 def _serve(requests: Connection) -> None:
-    with tempfile.TemporaryDirectory() as home, tempfile.TemporaryFile() as errors:
+    with tempfile.TemporaryDirectory() as home:
         os.environ.clear()
         os.environ.update(_ENVIRONMENT, HOME=home)
         os.chdir(ROOT)
-        os.dup2(errors.fileno(), 2)
-        sys.stderr = os.fdopen(2, "w", encoding="utf-8", closefd=False)
         sys.stdout = io.StringIO()
         sys.argv[0] = "openstack"
         _command(["trait-sched", "list"])
         while True:
-            arguments = requests.recv()
-            errors.seek(0)
-            errors.truncate()
-            code, out = _in_terminal(arguments, errors.fileno())
-            errors.seek(0)
-            err = errors.read().decode()
-            requests.send(
-                Run(code, *(_without_paths(text, home) for text in (out, err)))
-            )
+            code, out = _in_terminal(requests.recv())
+            requests.send(Run(code, _without_paths(out, home)))
 
 
-def _in_terminal(arguments: Sequence[str], errors: int) -> tuple[int, str]:
+def _in_terminal(arguments: Sequence[str]) -> tuple[int, str]:
     """The exit code of a command, and what it wrote to its terminal."""
     child, terminal = pty.fork()
     if not child:
-        os.dup2(errors, 2)
         sys.stdin = os.fdopen(0, closefd=False)
         sys.stdout = os.fdopen(1, "w", encoding="utf-8", closefd=False)
+        sys.stderr = os.fdopen(2, "w", encoding="utf-8", closefd=False)
         code = _command(arguments)
         sys.stdout.flush()
         sys.stderr.flush()
@@ -225,8 +215,8 @@ class CodeBlock(code.CodeBlock):
             for name in self.options["class"]
             if name.startswith("exit-")
         ]
-        if done.code not in (codes or USUAL) or "Traceback" in done.out + done.err:
-            last = textwrap.indent(done.err.rstrip()[-500:], "  ")
+        if done.code not in (codes or USUAL) or "Traceback" in done.out:
+            last = textwrap.indent(done.out.rstrip()[-500:], "  ")
             self._warn(f"{recorded.typed} exits with {done.code}:\n{last}")
         widest = max(map(len, as_page([shown]).splitlines()))
         if widest > WIDEST:

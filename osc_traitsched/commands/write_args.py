@@ -15,7 +15,7 @@ import tqdm
 from osc_traitsched.app.execute import Execution, dry_run, execute
 from osc_traitsched.app.trait import TraitPlan
 from osc_traitsched.cloud.service import Cloud
-from osc_traitsched.commands import base
+from osc_traitsched.commands import arguments, base
 from osc_traitsched.commands.base import ExitCode
 from osc_traitsched.core.change import effects, traits
 from osc_traitsched.core.change.model import Outcome, Plan, Status
@@ -139,12 +139,13 @@ def warn(
 class Writer(base.Lister):
     """A command that writes: it tries all changes, and reports each.
 
+    Its dry run answers from a snapshot, too.
+
     :cvar unexpected: an exception to raise after the rows are printed
     :cvar afterwards: called after the rows are printed
     :cvar summary: printed before the rows
     """
 
-    reads = False
     summary = ""
     unexpected: Unexpected | None = None
     afterwards: Callable[[], object] | None = None
@@ -155,6 +156,14 @@ class Writer(base.Lister):
         # cliff makes the parser, without arguments for it.
         parser.allow_abbrev = False
         return parser
+
+    def _open(self, args: argparse.Namespace) -> None:
+        if args.snapshot and not args.dry_run:
+            raise BadUsage(
+                "a snapshot can't be changed: add --dry-run, or leave out --snapshot "
+                f"and unset {arguments.SNAPSHOT}"
+            )
+        super()._open(args)
 
     def then(self, found: Execution, again: str = listing.AGAIN) -> str:
         """Advice for a plan that was not fully carried out; ``again`` continues it."""

@@ -268,6 +268,16 @@ READING = (
     "trait show CUSTOM_SSD -f json",
     "config show -f json",
     "export",
+    # Nothing is written, so the cloud stays as it was saved.
+    "add CUSTOM_NVME cmp02 --create --dry-run -f json",
+    "add --like cmp00 cmp02 --aggregates --dry-run -f json",
+    "remove CUSTOM_SSD --all --dry-run -f json",
+    "isolate gold CUSTOM_GOLD --dry-run -f json --force",
+    "isolate gold --project demo --dry-run -f json",
+    "unisolate gold --dry-run -f json",
+    "trait rename CUSTOM_SSD CUSTOM_FLASH --dry-run -f json --force",
+    "trait retire CUSTOM_SSD --dry-run -f json",
+    "mirror repair --dry-run -f json",
 )
 #: What differs from run to run: the time of an answer.
 _TIMES = re.compile(r"\d+ \w+ ago|less than a minute ago|just now")

@@ -22,15 +22,8 @@ from tests.services.release import NEWEST, chosen
 ROWS, COLUMNS = 50, 90
 #: What a terminal overwrites.
 _PROGRESS = re.compile(r"[^\n]*\r")
-NVME = "CUSTOM_NVME"
-DRAIN, ISOLATE, TRAITS, NOVA_CONF = (
-    f"doc/source/{page}.rst"
-    for page in (
-        "operate/drain",
-        "operate/isolate",
-        "operate/traits",
-        "administer/nova-conf",
-    )
+DRAIN, NOVA_CONF = (
+    f"doc/source/{page}.rst" for page in ("operate/drain", "administer/nova-conf")
 )
 
 
@@ -106,49 +99,3 @@ def test_recorded_sessions_are_as_printed(cloud, terminal):
     # nova-compute writes what is reserved every minute.
     sample.reserve(make, "cmp01", 4096)
     is_as_printed(room, terminal)
-
-    add, like, remove, rename = blocks(TRAITS)
-    for block in (add, like, remove):
-        is_as_printed(block, terminal)
-    terminal(add.command.replace(" --dry-run", ""))
-    make.flavor("nvme.medium", {f"trait:{NVME}": "required"}, vcpus=2, ram=4096)
-    is_as_printed(rename, terminal)
-
-    isolate, unisolate, project = blocks(ISOLATE)
-    is_as_printed(unisolate, terminal)
-    terminal("openstack trait-sched unisolate acme --project acme")
-    is_as_printed(project, terminal)
-    terminal(project.command.replace(" --dry-run", ""))
-    open_windows(make)
-    terminal(f"openstack trait-sched trait retire {NVME}")
-    compute = make.admin.compute
-    compute.delete_flavor(compute.find_flavor("nvme.medium"))
-    is_as_printed(isolate, terminal)
-    shown = terminal(isolate.command.replace(" --dry-run", ""))
-    assert "6 changed" in shown
-    windows = compute.find_flavor("win.medium")
-    boot = make.boot(windows, make.admin.image.find_image("windows-2022").id)
-    assert boot.host in ("cmp06", "cmp07")
-
-
-def open_windows(make):
-    """No server, flavor, image, host or aggregate knows the trait any more."""
-    compute = make.admin.compute
-    for server in compute.servers(all_projects=True, name="win-"):
-        compute.delete_server(server)
-        compute.wait_for_delete(server)
-    (windows,) = (a for a in compute.aggregates() if a.name == "windows")
-    key = f"trait:{sample.WINDOWS}"
-    compute.set_aggregate_metadata(windows, {key: None})
-    flavor = compute.find_flavor("win.medium")
-    compute.delete_flavor_extra_specs_property(flavor, key)
-    image = make.admin.image.find_image("windows-2022").id
-    make.admin.image.patch(
-        f"/images/{image}",
-        json=[{"op": "remove", "path": f"/{key}"}],
-        headers={"Content-Type": "application/openstack-images-v2.1-json-patch"},
-    )
-    make.takes(sample.WINDOWS, "cmp06")
-    make.admin.placement.delete(
-        f"/traits/{sample.WINDOWS}", microversion="1.6"
-    ).raise_for_status()

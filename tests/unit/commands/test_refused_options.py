@@ -92,6 +92,31 @@ def test_what_a_command_can_not_use_is_refused(line, code, text):
     assert text in " ".join(done.err.split())
 
 
+WRITES = {
+    "add CUSTOM_NVME cmp02 --create": "CUSTOM_NVME",
+    "add --like cmp00 cmp02": "with CUSTOM_SSD",
+    "remove CUSTOM_WINDOWS cmp06 --force": "CUSTOM_WINDOWS",
+    "isolate windows CUSTOM_WINDOWS": "with CUSTOM_WINDOWS",
+    "unisolate windows": "without trait:CUSTOM_WINDOWS=required",
+    "trait rename CUSTOM_SSD CUSTOM_FLASH --force": "with CUSTOM_FLASH",
+    "trait retire CUSTOM_SSD --force": "without CUSTOM_SSD",
+    "apply examples/desired/sample.yaml": "trait CUSTOM_WINDOWS",
+    "mirror repair": "nothing to repair",
+}
+
+
+@pytest.mark.parametrize("line", WRITES)
+def test_a_snapshot_answers_a_dry_run_and_refuses_a_write(line, monkeypatch):
+    monkeypatch.chdir(REPOSITORY)
+    done = ask(f"{line} --dry-run")
+    assert done.code == 0, done.err
+    assert WRITES[line] in done.out
+    done = ask(line)
+    assert (done.code, done.out) == (2, "")
+    assert done.err.startswith("a snapshot can't be changed: add --dry-run, or leave")
+    assert done.err.count("\n") == 1
+
+
 def test_an_unknown_resource_class_has_near_names(tmp_path):
     whole = json.loads(SAMPLE.read_text("utf-8"))
     whole["placement"]["resource_classes"].append("CUSTOM_CARD")
