@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import fnmatch
 import itertools
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Container, Iterable, Mapping, Sequence
 from typing import Any
 
 from osc_traitsched.app import server, settings
@@ -20,6 +20,7 @@ from osc_traitsched.core.errors import (
     CloudBroke,
     EmptyAggregate,
     Forbidden,
+    Hidden,
     NothingMatches,
     NotInCatalog,
     PlacementRefuses,
@@ -45,7 +46,7 @@ from osc_traitsched.core.nova.options import SchedulerSettings
 from osc_traitsched.core.nova.question import Move, Question, ServerSpec
 from osc_traitsched.core.nova.weighers import enabled
 from osc_traitsched.core.placement import facts
-from osc_traitsched.core.placement.facts import PlacementAnswer
+from osc_traitsched.core.placement.facts import PlacementAnswer, ProviderUse
 from osc_traitsched.core.servers import drain
 from osc_traitsched.core.servers import state as servers_state
 from osc_traitsched.core.servers.drain import (
@@ -474,6 +475,16 @@ def _packed(
 # Moves of running servers that make room for a request.
 
 
+def _own_use(move: ServerMove, root: str, classes: Container[str]) -> list[ProviderUse]:
+    """What a server has of its host, by its request; a snapshot has no allocations.
+
+    Without what nested or sharing providers give.
+    """
+    amounts = move.question.request().resources()
+    own = {name: amount for name, amount in amounts.items() if name in classes}
+    return [ProviderUse(root, name, amount) for name, amount in sorted(own.items())]
+
+
 @gc_paused()
 def with_moves(cloud: Cloud, explanation: Explanation) -> Explanation:
     """The explanation with moves that make room, if its hosts are full.
@@ -500,10 +511,17 @@ def with_moves(cloud: Cloud, explanation: Explanation) -> Explanation:
         nodes.setdefault(node.service_host, []).append(node)
     moves, state = able_to_move(cloud, nodes, judgement.question.assumptions)
     trees = facts.snapshot.host_trees
-    allocated = allocation_candidates.allocated(
-        cloud.placement, [uuid for host in near for uuid in trees[host.uuid]]
-    )
     roots = {judgement.computes[host.uuid].node: host.uuid for host in near}
+    try:
+        allocated = allocation_candidates.allocated(
+            cloud.placement, [uuid for host in near for uuid in trees[host.uuid]]
+        )
+    except Hidden:
+        allocated = {
+            move.state.id: _own_use(move, root, facts.stock.get(root, {}))
+            for move in moves
+            if (root := roots.get(move.state.node)) and not move.is_refused
+        }
     tenants = [
         Tenant(move, move.move_request, roots[move.state.node], tuple(frees))
         for move in moves

@@ -14,7 +14,13 @@ from osc_traitsched.app.gc_pause import gc_paused
 from osc_traitsched.app.judging import asked_of, judge_all, with_builds
 from osc_traitsched.app.request import zone_refusal
 from osc_traitsched.app.settings import SettingsSources
-from osc_traitsched.cloud import lookup, read, request_parts, servers
+from osc_traitsched.cloud import (
+    allocation_candidates,
+    lookup,
+    read,
+    request_parts,
+    servers,
+)
 from osc_traitsched.cloud.rest import LaterOfEach
 from osc_traitsched.cloud.service import Cloud, RememberedCloud, note_unread, unread
 from osc_traitsched.core.answer import Answer
@@ -633,9 +639,28 @@ def _rebuilt(cloud: Cloud, planned: Planned) -> Rebuild | None:
     if move is None or move.source is None:
         return None
     traits: frozenset[str] = frozenset()
-    for provider in read.providers_used_by(cloud.placement, move.server):
+    for provider in _used(cloud, planned.before, move.server, move.source):
         traits |= read.traits_of(cloud.placement, provider)
     return rebuild(planned.question, move.source, traits, planned.has_image)
+
+
+def _used(
+    cloud: Cloud, question: Question, server: str, node: Compute
+) -> tuple[str, ...]:
+    """UUIDs of the providers that a server uses.
+
+    A snapshot has no allocations: then its node, if that alone can give all.
+
+    :raises Hidden: if only the allocations tell
+    """
+    try:
+        return read.providers_used_by(cloud.placement, server)
+    except Hidden:
+        request = question.request()
+        own = allocation_candidates.read_figures(cloud.placement, node.uuid, None) or {}
+        if request.groups != ("",) or not own.keys() >= request.resources().keys():
+            raise
+        return (node.uuid,)
 
 
 # All servers that failed: read in pages, and each kind of failure judged once.

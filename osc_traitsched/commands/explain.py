@@ -268,8 +268,6 @@ class Explain(base.Command):
             return self._by_flavor(asked, sources, args)
         explained = explainer(args, sources)
         explanation = explained(cloud, request.question(cloud, asked, sources))
-        if args.make_room and self.snapshot:
-            raise BadUsage("--make-room needs the cloud itself, not a snapshot")
         if args.make_room:
             explanation = drain.with_moves(cloud, explanation)
         warn_of_vanished(explanation.judgement)
@@ -304,8 +302,6 @@ class Explain(base.Command):
             # Global options come before, and answer() adds those of the login.
             own = [*itertools.dropwhile(lambda word: word not in _PLUGIN, words)]
             again = shlex.join(["openstack", _PLUGIN[0], *own[1:]]) if own else ""
-            # Its moves need the allocations of hosts, which a snapshot lacks.
-            again = "" if self.snapshot else again
             text = explain_text.lines(
                 explanation, shown, args.long, options, self.width, again
             )

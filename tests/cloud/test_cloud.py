@@ -240,6 +240,8 @@ READING = (
     "explain m1.small cirros --project demo -f json",
     "explain m1.small cirros --set scheduler.limit_tenants_to_placement_aggregate=true "
     "-f json",
+    "explain m1.large cirros --availability-zone az-west --make-room -f json",
+    "explain m1.large cirros --count 20 --make-room -f json",
     "explain --image uefi -f json",
     "explain m1.small -f json",
     "candidates m1.small cirros -f json",
@@ -254,6 +256,8 @@ READING = (
     "server explain --failed --since 24h -f json",
     "server destinations web-1 -f json",
     "server destinations db-1 --for evacuation -f json",
+    "server destinations web-1 --for rebuild --image arm -f json",
+    "server destinations ssd-1 --for rebuild --image uefi -f json",
     "server misplaced -f json",
     "host show cmp01 -f json",
     "host show cmp05 -f json",

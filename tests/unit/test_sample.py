@@ -254,9 +254,39 @@ def test_a_script_says_how_old_its_facts_are(ask):
     assert f"# From the cloud as of 2026-11-26 06:00 UTC, {CLOUD}" in lines[:3]
 
 
-def test_no_fix_needs_more_than_the_snapshot(ask):
-    _, lines = ask("explain ssd.medium ubuntu-24.04")
-    assert "--make-room" not in "".join(lines)
+def test_moves_make_room_without_allocations(ask):
+    _, lines = ask("explain ssd.medium ubuntu-24.04 --make-room")
+    assert "Room for 1 on cmp01 if cache-1 moves to cmp03:" in lines
+    _, lines = ask("explain r1.huge ubuntu-24.04 --make-room")
+    assert "No moves make room for 1: no host is only short of room" in "".join(lines)
+
+
+@pytest.mark.parametrize(
+    ("server", "image", "code", "reason"),
+    [
+        ("web-1", "windows-2022", 3, "cmp00 lacks what the image requires:"),
+        ("web-1", "debian-12-arm64", 3, "cmp00 does not support hw_architecture="),
+        ("win-1", "ubuntu-24.04", 0, "Rebuild of win-1 on cmp06: its host can take it"),
+    ],
+)
+def test_a_rebuild_is_judged_without_allocations(ask, server, image, code, reason):
+    words = f"server destinations {server} --for rebuild --image {image}"
+    found, lines = ask(words)
+    assert found == code
+    assert reason in "\n".join(lines)
+
+
+def test_a_rebuild_is_not_judged_if_allocations_tell_where_its_parts_are(tmp_path):
+    whole = json.loads((REPOSITORY / CLOUD).read_text())
+    (host,) = (p for p in whole["placement"]["providers"] if p["name"] == "cmp00")
+    del host["inventories"]["DISK_GB"]
+    path = tmp_path / "cloud.json"
+    path.write_text(json.dumps(whole))
+    words = "server destinations web-1 --for rebuild --image windows-2022"
+    variables = {"TRAITSCHED_SNAPSHOT": str(path)}
+    done = shell.run(variables, "trait-sched", *words.split())
+    assert done.code == 8
+    assert "the snapshot has no /allocations/" in done.err
 
 
 PAIR = {"hw:numa_nodes": "2"}
