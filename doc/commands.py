@@ -37,7 +37,6 @@ GUIDES = {
     "host drain": "/operate/drain",
     "filter try": "/reference/custom-filters",
     "check": "/reference/checks",
-    "mirror check": "fix-mirror",
     "mirror repair": "fix-mirror",
     "aggregate list": "isolate-windows",
     "diff": "/troubleshoot/changed",
@@ -57,9 +56,7 @@ GUIDES = {
     "config doctor": "/administer/nova-conf",
     "config save": "/administer/nova-conf",
     "config show": "/administer/nova-conf",
-    "config nova-conf": "/reference/prefilters",
-    "config tripleo": "tripleo",
-    "config rhoso": "rhoso",
+    "config enable": "/reference/prefilters",
 }
 
 #: Options of cliff, which all commands that print rows have; the index names them.

@@ -46,7 +46,7 @@ _COLUMNS: Mapping[tuple[str, ...], tuple[tuple[str, ...], tuple[str, ...]]] = {
     ("plan", "apply"): (plan.COLUMNS, plan.MORE_COLUMNS),
     ("candidates",): (candidates.rows((), Filtering())[0], ()),
     ("server misplaced",): (misplaced.COLUMNS, ()),
-    ("check", "mirror check"): (check.COLUMNS[:-1], check.COLUMNS[-1:]),
+    ("check",): (check.COLUMNS[:-1], check.COLUMNS[-1:]),
     ("mirror repair",): (listing.REPAIRED, ()),
     ("aggregate list",): (listing.rows((), True, True, {})[0], ()),
     ("zone list",): (host.zones(())[0], ()),

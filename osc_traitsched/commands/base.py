@@ -619,11 +619,13 @@ class Lister(Command, command.Lister):  # type: ignore[misc,unused-ignore]
     """A command that prints rows.
 
     :cvar says_where: its table begins with the cloud's name
+    :cvar top: a line for people above the rows; ``take_action`` sets it
     :cvar assumed: the scheduler's settings behind the answer, if any; ``take_action``
         sets them
     """
 
     says_where = False
+    top = ""
     assumed: SchedulerSettings | None = None
 
     @property
@@ -656,6 +658,8 @@ class Lister(Command, command.Lister):  # type: ignore[misc,unused-ignore]
             parsed_args.max_width = self.width
         if is_for_person and (self.says_where or self.snapshot):
             self.app.stdout.write(self.where)
+        if is_for_person and not self.is_quiet:
+            self.app.stdout.write(self.top)
         data = list(data)
         if is_for_person and not data:
             self.app.stdout.write(f"none\n{self.settings_line}")

@@ -48,20 +48,49 @@ def _new_since(path: str, findings: Sequence[Finding]) -> list[Finding]:
         raise BadConfiguration(path, None, reason) from None
 
 
-class Checker(base.TextLister):
-    """A command that runs rules, and prints their findings.
+class Check(base.TextLister):
+    """Check the cloud for what makes servers fail or land on the wrong hosts.
 
-    :cvar findings: set by ``take_action``
-    :cvar nothing: a line for people if there are no findings
-    :cvar metrics: of the findings, for Prometheus
+    On a terminal the worst findings come last, else first. Without arguments it runs
+    all rules. Nothing is written. Exits 7 if a finding is at least as severe as
+    --fail-on. "openstack -q" prints the number of findings alone.
     """
 
+    examples = """
+        # Two areas; warnings count as well
+        check traits isolation --fail-on warning
+        # Everything
+        check
+        # What concerns one flavor
+        check --flavor gold
+    """
+
+    own_formats = (*base.TextLister.own_formats, terminal.FORMAT)
     says_where = True
     nothing = ""
     metrics = ""
     findings: tuple[Finding, ...] = ()
 
     def options(self, parser: argparse.ArgumentParser) -> None:
+        parser.add_argument(
+            "rules",
+            metavar="RULE",
+            type=_rule_or_area,
+            nargs="*",
+            help="a rule's ID, or an area: " + ", ".join(AREAS),
+        )
+        parser.add_argument(
+            "--servers",
+            action="store_true",
+            help="read all servers, too, and count those that are misplaced (a request "
+            "for each thousand servers)",
+        )
+        parser.add_argument(
+            "--pedantic",
+            action="store_true",
+            help="run the rules on rare faults, too",
+        )
+        request_args.add_named(parser, "only findings about this {}")
         parser.add_argument(
             "--ignore",
             type=_rule_id,
@@ -162,45 +191,3 @@ class Checker(base.TextLister):
 
     def _write(self, text: str) -> None:
         self.app.stdout.write(f"{text}\n{self.settings_line}")
-
-
-class Check(Checker):
-    """Check the cloud for what makes servers fail or land on the wrong hosts.
-
-    On a terminal the worst findings come last, else first. Without arguments it runs
-    all rules. Nothing is written. Exits 7 if a finding is at least as severe as
-    --fail-on. "openstack -q" prints the number of findings alone.
-    """
-
-    examples = """
-        # Two areas; warnings count as well
-        check traits isolation --fail-on warning
-        # Everything
-        check
-        # What concerns one flavor
-        check --flavor gold
-    """
-
-    own_formats = (*Checker.own_formats, terminal.FORMAT)
-
-    def options(self, parser: argparse.ArgumentParser) -> None:
-        super().options(parser)
-        parser.add_argument(
-            "rules",
-            metavar="RULE",
-            type=_rule_or_area,
-            nargs="*",
-            help="a rule's ID, or an area: " + ", ".join(AREAS),
-        )
-        parser.add_argument(
-            "--servers",
-            action="store_true",
-            help="read all servers, too, and count those that are misplaced (a request "
-            "for each thousand servers)",
-        )
-        parser.add_argument(
-            "--pedantic",
-            action="store_true",
-            help="run the rules on rare faults, too",
-        )
-        request_args.add_named(parser, "only findings about this {}")

@@ -14,7 +14,6 @@ from osc_traitsched.config.sources import (
     FILTERS,
     NOVA_CONF,
     NOVA_RELEASE,
-    FileSource,
     SettingsSources,
     resolve,
 )
@@ -203,83 +202,61 @@ def _given(args: argparse.Namespace) -> dict[str, Any]:
     return {name: vars(args)[name]} if vars(args)[name] else {}
 
 
-# openstack trait-sched config tripleo, nova-conf and rhoso.
+# openstack trait-sched config enable.
+
+_WRITTEN = {source.tool: source for source in (NOVA_CONF, ENVIRONMENTS, CONTROL_PLANE)}
 
 
-class _WriteConfig(Configuring):
-    source: FileSource
+class EnableOptions(Configuring):
+    """Print settings that turn prefilters on, for nova.conf or a deployment tool.
+
+    They have every option that WHAT needs. For nova, nova-scheduler must read the
+    text last. For tripleo it is an environment file, to give after all others; if your
+    own set the list of filters, name them with --environment. For rhoso it is a part
+    of the OpenStackControlPlane to merge; with --control-plane your settings for the
+    scheduler are kept. AvailabilityZoneFilter is removed from the list of filters where
+    it must not be. With --nova-release, and for RHOSO, no cloud is asked.
+    """
+
+    examples = """
+        # A part of nova.conf
+        config enable isolation --nova-release 2025.1
+        # An environment file
+        config enable isolation --for tripleo --nova-release wallaby
+        # A patch of the control plane
+        config enable isolation --for rhoso
+    """
 
     def options(self, parser: argparse.ArgumentParser) -> None:
         parser.add_argument(
-            "--enable",
-            dest="wanted",
-            action="append",
-            required=True,
+            "wanted",
+            nargs="+",
             type=switch.switch_name,
             choices=tuple(switch.switches()),
             metavar="WHAT",
-            help=f"{', '.join(switch.switches())}; can be repeated",
+            help=", ".join(switch.switches()),
+        )
+        parser.add_argument(
+            "--for",
+            dest="tool",
+            choices=tuple(_WRITTEN),
+            default=NOVA_CONF.tool,
+            help="what reads the text: nova itself, or a tool (default: %(default)s)",
         )
         arguments.add_scheduler_options(parser)
-        parser.set_defaults(
-            baseline=self.source.distribution, nova_release=self.source.release
-        )
 
     def take_action(self, args: argparse.Namespace) -> None:
+        source = _WRITTEN[args.tool]
+        args.baseline = args.baseline or source.distribution
+        args.nova_release = args.nova_release or source.release
         sources = arguments.sources(args, self.app)
         turned = switch.switch(args.wanted, self.read(sources))
-        present = sources.layers.get(self.source, ())
+        present = sources.layers.get(source, ())
         kept = "".join(layer.text for layer in present)
-        text = self.source.write(turned.values, turned.assumptions.release, kept)
-        replaces = self.source.replaces and not present
+        text = source.write(turned.values, turned.assumptions.release, kept)
+        replaces = source.replaces and not present
         cautions = config.cautions(turned, bool(sources.paths), replaces)
         for caution in cautions:
             base.LOG.warning("%s", caution)
-        top = config.comments(self.source.where, turned, cautions, bool(text))
+        top = config.comments(source.where, turned, cautions, bool(text))
         self.app.stdout.write(top + text)
-
-
-class WriteNovaConf(_WriteConfig):
-    """Print the part of nova.conf that turns prefilters on.
-
-    It has every option that --enable needs; nova-scheduler must read it last.
-    AvailabilityZoneFilter is removed from enabled_filters where it must not be. With
-    --nova-release no cloud is asked.
-    """
-
-    examples = """
-        config nova-conf --enable isolation --nova-release 2025.1
-    """
-
-    source = NOVA_CONF
-
-
-class WriteTripleo(_WriteConfig):
-    """Print a TripleO environment file that turns prefilters on.
-
-    It has every parameter that --enable needs; give it after all other files.
-    AvailabilityZoneFilter is removed from the list of filters where it must not be;
-    if your own files set that list, name them with --environment. With
-    --nova-release no cloud is asked.
-    """
-
-    examples = """
-        config tripleo --enable isolation --nova-release wallaby
-    """
-
-    source = ENVIRONMENTS
-
-
-class WriteRhoso(_WriteConfig):
-    """Print the part of RHOSO's control plane that turns prefilters on.
-
-    It has every option that --enable needs; merge it into the OpenStackControlPlane.
-    Its settings for the scheduler are kept if --control-plane names it, and
-    replaced otherwise. No cloud is asked: RHOSO is Nova 2023.1.
-    """
-
-    examples = """
-        config rhoso --enable isolation
-    """
-
-    source = CONTROL_PLANE

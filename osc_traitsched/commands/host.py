@@ -76,17 +76,23 @@ class ListZones(base.Lister):
     examples = """
         # One row a zone
         zone list
+        # One zone
+        zone list az-west
         # For a program
         zone list -f json
     """
     says_where = True
 
     def options(self, parser: argparse.ArgumentParser) -> None:
+        parser.add_argument(
+            "zones", metavar="ZONE", nargs="*", help="a zone (default: all)"
+        )
         arguments.add_scheduler_options(parser)
 
     @gc_paused()
     def take_action(self, args: argparse.Namespace) -> Table:
-        return views.zones(host.host_uses(self.cloud(), self.settings(args)))
+        uses = host.host_uses(self.cloud(), self.settings(args))
+        return views.zones(uses, args.zones)
 
 
 # openstack trait-sched host drain.

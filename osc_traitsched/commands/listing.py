@@ -1,4 +1,4 @@
-"""Commands that list traits and aggregates, and mirror check and repair."""
+"""Commands that list traits and aggregates, and mirror repair."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from typing import Any
 from osc_traitsched.app import listing
 from osc_traitsched.app import trait as app
 from osc_traitsched.commands import arguments, base, write_args
-from osc_traitsched.commands.check import Checker
 from osc_traitsched.core.errors import BadUsage
 from osc_traitsched.core.inventory.snapshot import Targets
 from osc_traitsched.text import count
@@ -25,7 +24,7 @@ from osc_traitsched.views.servers import with_reasons
 class ListTraits(base.Lister):
     """List the traits that hosts have.
 
-    Without options: every host with its custom traits, and a count of its standard
+    Without arguments: every host with its custom traits, and a count of its standard
     traits. JSON and YAML always have all traits, as lists. A table with --by-trait has
     custom traits, and standard ones that a flavor, an image or an aggregate requires.
     """
@@ -34,12 +33,15 @@ class ListTraits(base.Lister):
         # Which hosts have which custom traits
         list --by-trait --custom
         # All traits of some hosts
-        list --host 'cmp0[0-3]' --long
+        list 'cmp0[0-3]' --long
         # Hosts that still lack a trait
         list --without-trait CUSTOM_GOLD
     """
 
     def options(self, parser: argparse.ArgumentParser) -> None:
+        parser.add_argument(
+            "names", metavar="HOST", nargs="*", help="a host, as with --host"
+        )
         arguments.add_host_options(parser)
         parser.add_argument(
             "--custom", action="store_true", help="custom traits only, in every format"
@@ -64,6 +66,7 @@ class ListTraits(base.Lister):
     def take_action(self, args: argparse.Namespace) -> listing_views.Table:
         if args.by_trait and args.tree:
             raise BadUsage("--by-trait cannot be combined with --tree")
+        args.hosts = [*args.hosts, *args.names]
         selectors = arguments.selectors(args)
         cloud = self.cloud()
         detail = listing_views.Detail(custom=args.custom, whole=args.long)
@@ -79,6 +82,8 @@ class ListTraits(base.Lister):
             return listing_views.by_trait(by_trait.hosts, detail)
         found = listing.by_host(cloud, selectors, args.tree)
         _warn(found)
+        if selectors.everything and not args.tree:
+            self.top = f"Traits of {count(len(found.held), 'host')}:\n"
         view = listing_views.by_tree if args.tree else listing_views.by_host
         return view(found.snapshot, found.held, detail)
 
@@ -126,31 +131,6 @@ class ListAggregates(base.Lister):
         return listing_views.rows(
             found.differences, args.long, is_known, found.projects
         )
-
-
-# openstack trait-sched mirror check.
-
-
-class CheckMirror(Checker):
-    """Check whether hosts and aggregates in Placement are as in Nova.
-
-    The same as "check mirror". Nothing is written; "mirror repair" writes. Exits 7
-    if a finding is at least as severe as --fail-on.
-    """
-
-    examples = """
-        # Exit 7 on warnings, too
-        mirror check --fail-on warning
-        # Errors alone decide
-        mirror check
-        # For a program
-        mirror check -f json
-    """
-
-    def options(self, parser: argparse.ArgumentParser) -> None:
-        super().options(parser)
-        parser.set_defaults(rules=["mirror"], flavors=(), images=())
-        parser.set_defaults(servers=False, pedantic=False)
 
 
 # openstack trait-sched mirror repair.

@@ -42,7 +42,6 @@ GROUPS = {
     },
     "What is wrong with the cloud": {
         "check": "find what makes servers fail or land on the wrong hosts",
-        "mirror check": "check that Placement's aggregates match Nova's",
         "mirror repair": "sync Placement's aggregates to Nova's",
         "aggregate list": "aggregates: zone, isolating traits, projects",
         "diff": "what changed since a snapshot, and which flavors it hit",
@@ -68,10 +67,16 @@ GROUPS = {
         "config doctor": "find nova.conf, and say what is unknown without it",
         "config save": "save nova.conf's path once, for all commands",
         "config show": "show what the commands assume, and where it is from",
-        "config nova-conf": "print settings of nova.conf that enable prefilters",
-        "config tripleo": "the same for TripleO",
-        "config rhoso": "the same for RHOSO",
+        "config enable": "print settings that enable prefilters",
     },
+}
+
+#: Earlier names, and the commands that replaced them.
+RENAMED = {
+    "mirror check": "check mirror",
+    "config nova-conf": "config enable --for nova",
+    "config tripleo": "config enable --for tripleo",
+    "config rhoso": "config enable --for rhoso",
 }
 
 _COMMANDS = {name: text for group in GROUPS.values() for name, text in group.items()}
@@ -109,6 +114,9 @@ class Overview(base.Command):
             text = _overview(_COMMANDS if args.all else USUAL)
             self.app.stdout.write(f"{text}\n")
             return ExitCode.DONE
+        if new := RENAMED.get(" ".join(args.words[:2])):
+            base.LOG.error("renamed; run: openstack %s %s", _OWN, new)
+            return ExitCode.USAGE
         near = _near(args.words)
         meant = "did you mean one of these?" if near else "there are:"
         base.LOG.error("no command %s; %s", quoted(f"{_OWN} {args.words[0]}"), meant)

@@ -164,7 +164,7 @@ class FileSource(Source):
 
     :cvar distribution: the only one whose tool reads the files
     :cvar release: the only one of that distribution
-    :cvar tool: the command below ``config`` that prints how to set options
+    :cvar tool: what ``config enable --for`` calls the tool
     :cvar sets: the options that the tool can set
     :cvar where: what to do with the printed text
     :cvar replaces: the printed text replaces the present one
@@ -221,7 +221,7 @@ class NovaConf(FileSource):
     )
     rank = 4
     is_list = True
-    tool = "nova-conf"
+    tool = "nova"
     where = "the last file of nova.conf.d for nova-scheduler; then restart that"
 
     def read(self, paths: Sequence[str]) -> Iterable[Layer]:

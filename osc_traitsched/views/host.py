@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Annotated, Any, Literal, NamedTuple, Optional
 
 from osc_traitsched.core.answer import Answer, Reason
-from osc_traitsched.core.errors import CloudBroke
+from osc_traitsched.core.errors import CloudBroke, NothingMatches
 from osc_traitsched.core.inventory import trait
 from osc_traitsched.core.inventory.snapshot import Aggregate, Provider
 from osc_traitsched.core.inventory.trait import (
@@ -22,7 +22,15 @@ from osc_traitsched.core.placement.facts import Room, Stock
 from osc_traitsched.core.servers.usage import HostUse, HostView
 from osc_traitsched.documents import JsonObject, field, serialized
 from osc_traitsched.paste import Option, line, openstack
-from osc_traitsched.text import and_more, between, count, led, listed, ranges
+from osc_traitsched.text import (
+    and_more,
+    between,
+    count,
+    led,
+    listed,
+    near_names,
+    ranges,
+)
 from osc_traitsched.views import capacity
 from osc_traitsched.views.capacity import ServerRange
 from osc_traitsched.views.explain import reasons as explain_reasons
@@ -233,8 +241,8 @@ class ValueCell(Cell):
         return [self._text]
 
 
-def zones(uses: Iterable[HostUse]) -> Table:
-    """One row a zone."""
+def zones(uses: Iterable[HostUse], chosen: Sequence[str] = ()) -> Table:
+    """One row a zone, of these or of all; raises NothingMatches."""
     hosts: dict[str, list[HostUse]] = {}
     for use in uses:
         for zone in use.zones:
@@ -246,7 +254,11 @@ def zones(uses: Iterable[HostUse]) -> Table:
         "largest free": lambda zone: _largest_free(hosts[zone]),
         "notes": lambda zone: Names(_notes(hosts[zone])),
     }
-    return table(columns, sorted(hosts))
+    for name in chosen:
+        if name not in hosts:
+            near = near_names(name, hosts)
+            raise NothingMatches("availability zone", name, near)
+    return table(columns, sorted(chosen or hosts))
 
 
 def _ram_used(uses: Iterable[HostUse]) -> ValueCell:

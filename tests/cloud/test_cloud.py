@@ -264,7 +264,7 @@ READING = (
     "host drain cmp00 -f json",
     "host drain cmp00 cmp01 -f json",
     "check -f json",
-    "mirror check -f json",
+    "check mirror -f json",
     "aggregate list -f json",
     "list -f json",
     "list --by-trait -f json",

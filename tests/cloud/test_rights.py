@@ -198,7 +198,7 @@ READS = (
     ("explain plain raw --nova-conf FILE", 0, ""),
     ("candidates plain raw --nova-conf FILE", 0, ""),
     ("capacity plain --nova-conf FILE", 0, ""),
-    ("mirror check", 0, ""),
+    ("check mirror", 0, ""),
     ("explain gold raw", 8, PRIVATE),
     ("check project", 8, "1 rule needs the list of projects"),
     ("check traits", 8, "private flavors and images of other projects"),

@@ -253,7 +253,7 @@ CODES = {
     **dict.fromkeys(("trait-sched host show", "trait-sched flavor show"), 8),
     "trait-sched check": 7,
     "trait-sched config doctor": 8,
-    "trait-sched mirror check": 7,
+    "trait-sched check mirror": 7,
     "trait-sched server explain": 3,
     # The server of cmp01 fits no other host: some are isolated, or of other projects.
     "trait-sched host drain": 8,

@@ -13,7 +13,7 @@ import yaml
 
 from tests.functional import shell
 
-WRITERS = ["nova-conf", "tripleo", "rhoso"]
+WRITERS = ["nova", "tripleo", "rhoso"]
 FILTERS = "ComputeFilter,AvailabilityZoneFilter,NUMATopologyFilter"
 PLANE = """\
 kind: OpenStackControlPlane
@@ -127,7 +127,7 @@ def test_without_a_release_or_a_login_there_is_one_line_on_what_is_missing(confi
 def test_the_options_own_word_for_projects_turns_them_on_as_well(config):
     release = ("--nova-release", "27")
     found = [
-        config("nova-conf", "--enable", name, *release).out
+        config("enable", name, "--for", "nova", *release).out
         for name in ("tenant", "projects")
     ]
     assert found[0] == found[1]
@@ -137,13 +137,12 @@ def test_the_options_own_word_for_projects_turns_them_on_as_well(config):
 @pytest.mark.parametrize("writer", WRITERS)
 def test_a_fragment_is_all_that_is_printed_and_show_reads_it(config, writer):
     base = {
-        "nova-conf": ("--nova-conf", "nova.conf"),
+        "nova": ("--nova-conf", "nova.conf"),
         "tripleo": ("--environment", "env.yaml"),
         "rhoso": ("--control-plane", "plane.yaml"),
     }[writer]
     release = ("--nova-release", "27")
-    enable = ("--enable", "isolation", "--enable", "az")
-    run = config(writer, *enable, *base, *release)
+    run = config("enable", "isolation", "az", "--for", writer, *base, *release)
     assert (run.code, run.err) == (0, "")
     with open("fragment", "w", encoding="utf-8") as file:
         file.write(run.out)
@@ -168,24 +167,33 @@ def test_a_control_plane_can_come_through_a_pipe(config):
             pipe.write(PLANE)
 
     threading.Thread(target=oc_get, daemon=True).start()
-    run = config("rhoso", "--enable", "isolation", "--control-plane", "pipe")
+    run = config("enable", "isolation", "--for", "rhoso", "--control-plane", "pipe")
     assert (run.code, run.err) == (0, "")
     assert "max_placement_results = 50" in run.out
 
 
 def test_rhoso_is_of_one_release_and_needs_no_cloud(config):
-    run = config("rhoso", "--enable", "az")
+    run = config("enable", "az", "--for", "rhoso")
     assert run.code == 0
     assert run.out.startswith("# Turns on az: 2023.1 (Nova 27)\n")
 
 
 def test_what_could_be_lost_is_a_caution_in_the_file_and_a_warning(config):
-    run = config("tripleo", "--enable", "az", "--nova-release", "wallaby")
+    run = config("enable", "az", "--for", "tripleo", "--nova-release", "wallaby")
     (warning,) = run.err.splitlines()
     assert f"# Caution: {warning}" in run.out.splitlines()
     given = f"filter_scheduler.enabled_filters={FILTERS}"
     run = config(
-        *("tripleo", "--enable", "az", "--nova-release", "wallaby", "--set", given)
+        *(
+            "enable",
+            "az",
+            "--for",
+            "tripleo",
+            "--nova-release",
+            "wallaby",
+            "--set",
+            given,
+        )
     )
     assert (run.code, run.err) == (0, "")
     assert yaml.safe_load(run.out)["parameter_defaults"] == {
@@ -196,7 +204,7 @@ def test_what_could_be_lost_is_a_caution_in_the_file_and_a_warning(config):
 
 def test_zones_that_are_always_on_are_a_comment_and_the_filter_goes(config):
     run = config(
-        *("nova-conf", "--enable", "az", "--nova-release", "2024.1"),
+        *("enable", "az", "--for", "nova", "--nova-release", "2024.1"),
         *("--nova-conf", "nova.conf"),
     )
     lines = run.out.splitlines()
@@ -211,12 +219,19 @@ def test_zones_that_are_always_on_are_a_comment_and_the_filter_goes(config):
     ("arguments", "words"),
     [
         (
-            ("nova-conf", "--enable", "image-metadata", "--nova-release", "train"),
+            ("enable", "image-metadata", "--for", "nova", "--nova-release", "train"),
             "image-metadata: Train (Nova 20) has no "
             "[scheduler]image_metadata_prefilter\n",
         ),
         (
-            ("tripleo", "--enable", "image-metadata", "--nova-release", "wallaby"),
+            (
+                "enable",
+                "image-metadata",
+                "--for",
+                "tripleo",
+                "--nova-release",
+                "wallaby",
+            ),
             "TripleO has no parameter for [scheduler]image_metadata_prefilter; it "
             "takes hieradata, which this command does not write\n",
         ),
@@ -227,16 +242,16 @@ def test_what_cannot_be_is_a_usage_error_and_prints_nothing(config, arguments, w
     assert (run.code, run.out, run.err) == (2, "", words)
 
 
-@pytest.mark.parametrize("arguments", [(), ("--enable", "everything")])
+@pytest.mark.parametrize("arguments", [(), ("everything",)])
 def test_it_has_to_be_said_what_to_turn_on(config, arguments):
-    run = config("nova-conf", *arguments, "--nova-release", "27")
+    run = config("enable", *arguments, "--nova-release", "27")
     assert run.code != 0
     assert run.out == ""
 
 
-@pytest.mark.parametrize("verb", ["show", *WRITERS])
-def test_with_the_release_named_nobody_is_asked_anything(openstack, proxy, verb):
-    enable = () if verb == "show" else ("--enable", "isolation")
-    run = openstack("config", verb, *enable, "--nova-release", "27")
+@pytest.mark.parametrize("writer", ["", *WRITERS])
+def test_with_the_release_named_nobody_is_asked_anything(openstack, proxy, writer):
+    words = ("enable", "isolation", "--for", writer) if writer else ("show",)
+    run = openstack("config", *words, "--nova-release", "27")
     assert run.code == 0
     assert proxy.requests == []

@@ -195,8 +195,6 @@ def test_found_settings_that_cannot_be_are_one_line(clouds, openstack, settings,
 def test_a_fragment_is_made_from_the_files_that_are_found(clouds, openstack, conf):
     conf.write_text("[filter_scheduler]\nenabled_filters = A,AvailabilityZoneFilter\n")
     clouds({"traitsched": {"nova_release": 27, "nova_conf": str(conf)}})
-    run = openstack(
-        *("--os-cloud", "prod", "trait-sched", "config", "nova-conf", "--enable", "az")
-    )
+    run = openstack(*("--os-cloud", "prod", "trait-sched", "config", "enable", "az"))
     assert (run.code, run.err) == (0, "")
     assert "enabled_filters = A\n" in run.out

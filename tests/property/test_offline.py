@@ -63,7 +63,7 @@ READING = (
     "server explain --failed",
     "server destinations web1",
     "check",
-    "mirror check",
+    "check mirror",
     "aggregate list",
     "list",
     "list --by-trait",

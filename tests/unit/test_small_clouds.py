@@ -75,7 +75,7 @@ trait show CUSTOM_SSD
 list
 list --by-trait
 aggregate list
-mirror check
+check mirror
 check
 check --long
 check -f json

@@ -238,7 +238,7 @@ def meant(value: str, allowed: Sequence[str]) -> str:
 def enable(name: str, setting: Setting) -> Command:
     """Command that turns an option on, by the tool of the setting."""
     switch = OPTIONS[name].switches[0]
-    return openstack(f"trait-sched config {setting.tool}", Option("--enable", switch))
+    return openstack("trait-sched config enable", switch, Option("--for", setting.tool))
 
 
 def off_by(setting: Setting) -> str:

@@ -94,7 +94,7 @@ class Option:
     :ivar is_read_elsewhere: a host filter reads it, and so does nova-api or a weigher
     :ivar baselines: other defaults of distributions, each from a release on
     :ivar parameter: of tripleo-heat-templates, which sets it
-    :ivar switches: what ``config --enable`` calls it, then aliases; empty if it can't
+    :ivar switches: what ``config enable`` calls it, then aliases; empty if it can't
     :ivar needs: another option without which Nova does not look at it
     :ivar title: short name in explanations; empty for its own
     :ivar effect: name in the doctor's findings, and what it would change, if it does
@@ -530,14 +530,14 @@ class Setting:
     :ivar source: one line for a person: file and line, parameter, baseline, command
         line or default
     :ivar given: read from a source; False for an assumed value
-    :ivar tool: the command below ``config`` that prints how to set it
+    :ivar tool: what ``config enable --for`` calls the tool that sets it
     :ivar is_hidden: the nova.conf of the service that reads it was not supplied
     """
 
     value: Value
     source: str
     given: bool = False
-    tool: str = dataclasses.field(default="nova-conf", compare=False)
+    tool: str = dataclasses.field(default="nova", compare=False)
     is_hidden: bool = False
 
     @property

@@ -73,6 +73,14 @@ def test_no_option_and_no_argument_takes_an_empty_text(verb, capsys):
         # Names.
         ("server explain --failed --host cmp1", 1, "did you mean cmp01?"),
         ("server explain --failed --host 'cmp0*'", 2, "matches 8 hosts"),
+        ("zone list az-wst", 1, "did you mean az-west or az-east?"),
+        ("list cmp1", 1, "did you mean cmp01?"),
+        ("mirror check", 2, "renamed; run: openstack trait-sched check mirror"),
+        (
+            "config rhoso --enable isolation",
+            2,
+            "renamed; run: openstack trait-sched config enable --for rhoso",
+        ),
         ("host show cmp00,cmp01", 2, "name one host, not several"),
         ("explain m1.large - --project acmee", 1, "did you mean acme?"),
         # Values.
@@ -90,6 +98,27 @@ def test_what_a_command_can_not_use_is_refused(line, code, text):
     # Usage errors exit with 1 in older releases of cliff.
     assert done.code in ((code, USAGE) if code == 2 else (code,)), done.err
     assert text in " ".join(done.err.split())
+
+
+@pytest.mark.parametrize(
+    ("line", "names"),
+    [
+        ("list cmp01", ["cmp01"]),
+        ("list cmp0[01] --host cmp02", ["cmp00", "cmp01", "cmp02"]),
+        ("list cmp06 --by-trait --custom", ["CUSTOM_SSD", "CUSTOM_WINDOWS"]),
+        ("zone list az-west", ["az-west"]),
+        ("zone list az-west az-east", ["az-east", "az-west"]),
+    ],
+)
+def test_lists_take_names(line, names):
+    found = ask(f"{line} -f json").json
+    assert [next(iter(row.values())) for row in found] == names
+
+
+def test_a_list_says_what_it_lists():
+    found = ask("list -f table")
+    assert found.out.splitlines()[1] == "Traits of 8 hosts:"
+    assert "Traits of" not in ask("list cmp01").out
 
 
 WRITES = {

@@ -13,7 +13,6 @@ COMMANDS = {
     "check": ("check", "isolation"),
     "nothing found": ("check", "az"),
     "a table of findings": ("check", "isolation", "-f", "table"),
-    "mirror check": ("mirror", "check"),
     "candidates": ("candidates", "small", "-"),
     "query": ("candidates", "small", "-", "--print-query"),
     "isolate": ("isolate", "gold", GOLD, "--flavor", "golden", "--dry-run"),

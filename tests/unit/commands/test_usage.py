@@ -52,7 +52,7 @@ def test_no_command_says_what_a_terminal_obeys(capsys, command, option):
     ("command", "arguments"),
     [
         (entry.listing.ListTraits, [f"--timeout={ODD}"]),
-        (entry.listing.ListTraits, [ODD]),
+        (entry.trait.ShowTrait, [ODD, ODD]),
         (entry.trait.AddTraits, ["CUSTOM_A", "--all", f"--jobs={ODD}"]),
         (entry.explain.ListCandidates, ["small", "-", f"--limit={ODD}"]),
         (entry.explain.Explain, ["small", "-", f"--flavor-property={ODD}"]),

@@ -270,7 +270,7 @@ def test_an_option_is_still_to_be_turned_on_for_images_of_others():
     ((_, severity, subject, problem, fix),) = check.rows(findings(cloud))[1]
     assert (severity, subject) == ("note", f"image {titled('t')}")
     assert problem.startswith("[scheduler]image_metadata_prefilter: off (nova.conf:1)")
-    assert fix == "openstack trait-sched config nova-conf --enable image-metadata"
+    assert fix == "openstack trait-sched config enable image-metadata --for nova"
 
 
 def test_no_line_on_images_of_others_is_long_however_much_they_have():

@@ -187,15 +187,15 @@ def test_options_that_fit_the_cloud_are_no_finding(surveys):
 
 
 @pytest.mark.parametrize(
-    ("files", "verb"),
+    ("files", "tool"),
     [
-        ({"environments": ("env.yaml",)}, "config tripleo"),
-        ({"control_plane": "plane.yaml"}, "config rhoso"),
-        ({}, "config nova-conf"),
+        ({"environments": ("env.yaml",)}, "tripleo"),
+        ({"control_plane": "plane.yaml"}, "rhoso"),
+        ({}, "nova"),
     ],
 )
 def test_the_command_is_for_the_deployment_tool_whose_file_was_given(
-    files, verb, tmp_path, monkeypatch
+    files, tool, tmp_path, monkeypatch
 ):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "env.yaml").write_text("parameter_defaults: {A: 3}", encoding="utf-8")
@@ -205,7 +205,7 @@ def test_the_command_is_for_the_deployment_tool_whose_file_was_given(
     (text,) = told(
         of(settings, aggregates="g a trait:CUSTOM_G=required"), "isolation-off"
     )
-    assert f"openstack trait-sched {verb}" in text
+    assert f"trait-sched config enable isolation --for {tool}" in text
 
 
 def read(tmp_path, text):
