@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import fnmatch
 import itertools
@@ -13,7 +14,7 @@ from osc_traitsched.app.gc_pause import gc_paused
 from osc_traitsched.app.judging import Asked, judge_all, with_builds
 from osc_traitsched.app.server import Found
 from osc_traitsched.app.settings import SettingsSources
-from osc_traitsched.cloud import allocation_candidates, lookup, read
+from osc_traitsched.cloud import allocation_candidates, lookup, read, request_parts
 from osc_traitsched.cloud import servers as reading
 from osc_traitsched.cloud.service import Cloud, RememberedCloud, Service
 from osc_traitsched.core.errors import (
@@ -77,6 +78,8 @@ from osc_traitsched.text import is_pattern
 
 
 _NOTHING_SAID = ServerSpec()
+#: More volumes than this are read as a list.
+_MANY_VOLUMES = 10
 
 
 def server_moves(
@@ -92,6 +95,11 @@ def server_moves(
     found = reading.residents(cloud, hosts)
     cloud = reading.remembering(cloud, found)
     several = [_found(cloud, found, body) for body in found.bodies]
+    volumes = {each.volume for each in several if each.volume}
+    if len(volumes) > _MANY_VOLUMES:
+        # One by one they tell why they can't be read.
+        with contextlib.suppress(CloudBroke):
+            request_parts.remember_volumes(cloud, volumes)
     return found.minor, tuple(
         _resident(cloud, each, hosts[each.state.host], assumptions) for each in several
     )

@@ -52,6 +52,7 @@ def targets(
         tuple(each for each in held if selectors.admits(each.traits)),
         selected.without_provider,
         tuple(each.name for each in providers if each.uuid not in there),
+        selected.skipped,
     )
 
 

@@ -93,6 +93,7 @@ class TraitPlan:
     :ivar unread: why effects on flavors are unknown, if they are
     :ivar refusals: what speaks against the plan
     :ivar lets_in: a line for each aggregate or trait that lets servers in, by name
+    :ivar skipped: names of hosts that do not exist
     """
 
     plan: Plan
@@ -103,6 +104,7 @@ class TraitPlan:
     unread: errors.CloudBroke | None = None
     refusals: tuple[errors.TraitSchedError, ...] = ()
     lets_in: Mapping[str, str] = dataclasses.field(default_factory=dict)
+    skipped: tuple[str, ...] = ()
 
     @property
     def creates(self) -> tuple[str, ...]:
@@ -139,6 +141,7 @@ def plan_add(
         plan,
         reverted=traits.reverted_by_nova(plan.changes),
         refusals=tuple(_role_changed(plan, found.snapshot)),
+        skipped=found.skipped,
     )
     judged = _with_effects(cloud, todo, (found.snapshot, known, {}), sources)
     why = judged.unread
@@ -170,7 +173,10 @@ def plan_remove(
     found = targets(cloud, selectors, known)
     plan = traits.remove_plan(names, found)
     todo = TraitPlan(
-        plan, trait.vanished(names, known), traits.reverted_by_nova(plan.changes)
+        plan,
+        trait.vanished(names, known),
+        traits.reverted_by_nova(plan.changes),
+        skipped=found.skipped,
     )
     if todo.reverted and not force:
         # nova-compute restores them, but scheduling needs them until then.

@@ -204,6 +204,11 @@ def add_target_options(parser: argparse.ArgumentParser) -> None:
         help="a file with one --host pattern a line, or - for standard input; "
         "empty lines and lines that start with # are ignored",
     )
+    group.add_argument(
+        "--skip-unknown",
+        action="store_true",
+        help="skip hosts that do not exist; they are named",
+    )
     group.add_argument("--all", action="store_true", help="every host")
 
 
@@ -238,6 +243,7 @@ def target_selectors(args: argparse.Namespace) -> Selectors:
         hosts=hosts,
         providers=tuple(args.providers),
         everything=args.all,
+        skips_unknown=args.skip_unknown,
     )
     if not found.names_any:
         raise BadUsage(

@@ -99,8 +99,8 @@ class AddTraits(ShorthandWriter):
         return listing.result_rows(listing.ADDED, outcomes)
 
     def _like(self, args: argparse.Namespace) -> Table:
-        if args.create:
-            raise BadUsage("--create cannot be combined with --like")
+        if args.create or args.skip_unknown:
+            raise BadUsage("--create, --skip-unknown: not with --like")
         arguments.check_columns(args, listing.STEPS)
         # Every word is a host.
         args.hosts = [*args.hosts, *args.traits]

@@ -27,6 +27,7 @@ from osc_traitsched.core.errors import (
     TraitSchedError,
     Unexpected,
 )
+from osc_traitsched.text import folded
 from osc_traitsched.views import listing
 
 _MOST_JOBS = 16
@@ -121,6 +122,8 @@ def warn(
     todo: TraitPlan, args: argparse.Namespace, folds: bool, removing: bool
 ) -> None:
     """Log the effects of a plan on others; a folded refusal says it alone."""
+    if todo.skipped:
+        base.LOG.warning("skipped, unknown: %s", ", ".join(folded(todo.skipped)))
     if folds and todo.refusals and not args.force:
         return
     for unknown in todo.unknown:

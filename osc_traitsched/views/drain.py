@@ -353,12 +353,15 @@ def script(
     for comment in (*comments, *plan_remarks(found, by_hand=False)):
         yield f"# {visible(comment)}"
     yield "set -u"
-    yield _FUNCTIONS % {
-        "total": len(found.steps),
-        "disabled": shlex.quote(f"{hosts} {agreed('is', len(found.hosts))} disabled"),
-        "explain": line(openstack("trait-sched server explain"), options),
-        "show": line(openstack("server show", Option("-f", "value"), *shown), options),
-    }
+    disabled = f"{hosts} {agreed('is', len(found.hosts))} disabled"
+    show = openstack("server show", Option("-f", "value"), *shown)
+    if found.steps:
+        yield _FUNCTIONS % {
+            "total": found.total,
+            "disabled": shlex.quote(disabled),
+            "explain": line(openstack("trait-sched server explain"), options),
+            "show": line(show, options),
+        }
     down = [host for host in found.down if of_down(found)]
     if down:
         text = f"make sure that {visible(ranges(down))} is powered off, then set "
@@ -379,11 +382,15 @@ def script(
         for function, text in zip(("move", "confirm"), commands):
             yield f"{function} {text}" if text else _UNPRINTABLE
         yield "there"
+    # Without a move no host is disabled.
+    end = [f"{len(found.steps)} of {found.total} moved"]
+    end += [disabled] if found.steps else []
     if found.stuck:
         staying = visible(listed(each.server_move.state.name for each in found.stuck))
-        stay = f"{staying} {'stay' if len(found.stuck) > 1 else 'stays'}"
-        text = f"{stay}; {hosts} {agreed('is', len(found.hosts))} disabled."
-        yield f"printf '%s\\n' {shlex.quote(text)} >&2"
+        end.insert(1, f"{staying} {'stay' if len(found.stuck) > 1 else 'stays'}")
+    text = shlex.quote(f"{'; '.join(end)}.")
+    yield f"printf '%s\\n' {text}{' >&2' * bool(found.stuck)}"
+    if found.stuck:
         yield "exit 3"
 
 

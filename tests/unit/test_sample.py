@@ -289,6 +289,47 @@ def test_a_rebuild_is_not_judged_if_allocations_tell_where_its_parts_are(tmp_pat
     assert "the snapshot has no /allocations/" in done.err
 
 
+def with_volumes():
+    """The sample, whose servers all boot from volumes."""
+    whole = json.loads((REPOSITORY / CLOUD).read_text())
+    volumes = []
+    for number, server in enumerate(whole["compute"]["servers"]):
+        name = f"5a000000-0000-4000-8000-{number:012}"
+        server["image"] = ""
+        server["os-extended-volumes:volumes_attached"] = [{"id": name}]
+        volumes.append(
+            {
+                **{"id": name, "name": "", "size": 20, "status": "in-use"},
+                **{"availability_zone": "nova", "bootable": "true"},
+                "attachments": [{"server_id": server["id"], "device": "/dev/vda"}],
+            }
+        )
+    whole["block-storage"] = {"volumes": volumes}
+    del whole["missing"]["block-storage /volumes"]
+    return whole
+
+
+@pytest.mark.parametrize(("hosts", "is_list"), [("any-host", True), ("cmp00", False)])
+def test_many_volumes_are_read_as_one_list(tmp_path, monkeypatch, hosts, is_list):
+    path = tmp_path / "cloud.json"
+    path.write_text(json.dumps(with_volumes()))
+    cloud, asked = snapshot.read(str(path)).cloud, []
+    get = type(cloud.compute).get
+
+    def spy(self, path, *args, **kwargs):
+        if self.service_type == "block-storage":
+            asked.append(path)
+        return get(self, path, *args, **kwargs)
+
+    monkeypatch.setattr(type(cloud.compute), "get", spy)
+    variables = {"TRAITSCHED_SNAPSHOT": str(path)}
+    done = shell.run(variables, "trait-sched", "capacity", "--lose", hosts)
+    assert done.code in (0, 3), done.err
+    lists = [each for each in asked if each == "/volumes/detail"]
+    assert bool(lists) is is_list
+    assert bool({*asked} - {*lists}) is not is_list
+
+
 PAIR = {"hw:numa_nodes": "2"}
 NUMA = "--enable-filter NUMATopologyFilter"
 

@@ -606,6 +606,7 @@ class Selectors:
     :ivar hosts: names, UUIDs or globs of providers or Nova service hosts
     :ivar providers: names or UUIDs of providers anywhere in a tree
     :ivar aggregates: names, IDs or UUIDs of Nova host aggregates
+    :ivar skips_unknown: a host that does not exist is no error, if another one does
     """
 
     hosts: tuple[str, ...] = ()
@@ -615,6 +616,7 @@ class Selectors:
     everything: bool = False
     having: frozenset[str] = frozenset()
     lacking: frozenset[str] = frozenset()
+    skips_unknown: bool = False
 
     @property
     def names_any(self) -> bool:
@@ -633,10 +635,12 @@ class Selected:
 
     :ivar providers: unique, sorted by host and name
     :ivar without_provider: matching Nova service hosts without a provider
+    :ivar skipped: unknown hosts
     """
 
     providers: tuple[Provider, ...]
     without_provider: tuple[str, ...] = ()
+    skipped: tuple[str, ...] = ()
 
 
 @dataclasses.dataclass(frozen=True)
@@ -645,12 +649,14 @@ class Targets:
 
     :ivar without_provider: selected hosts without a provider
     :ivar vanished: names of providers that were deleted during the reading
+    :ivar skipped: names of unknown hosts
     """
 
     snapshot: Snapshot
     held: tuple[Holding, ...]
     without_provider: tuple[str, ...] = ()
     vanished: tuple[str, ...] = ()
+    skipped: tuple[str, ...] = ()
 
 
 def needs_nova(selectors: Selectors, snapshot: Snapshot) -> bool:
@@ -671,19 +677,30 @@ def _takes_any_host(selectors: Selectors) -> bool:
 def select(selectors: Selectors, snapshot: Snapshot) -> Selected:
     """Match the selectors with the cloud.
 
-    :raises NothingMatches: for the first selector without a match
+    :raises NothingMatches: for a selector without a match
     :raises BadQuestion: for a host that only Placement has
+    :raises Mistakes: for several hosts like that
     :raises EmptyAggregate: for an aggregate without hosts
     :raises AmbiguousName: if several aggregates have the name
     """
     nova = snapshot.nova
     providers = set(snapshot.hosts if selectors.everything else ())
     computes: set[Compute] = set()
+    mistakes: dict[str, errors.BadQuestion] = {}
     for pattern in selectors.hosts:
         matches = _hosts_named(pattern, snapshot)
         providers.update(matches)
         if not matches:
-            computes.update(_computes_named(pattern, snapshot, nova))
+            try:
+                computes.update(_computes_named(pattern, snapshot, nova))
+            except errors.BadQuestion as exc:
+                mistakes[pattern] = exc
+    if mistakes and not (selectors.skips_unknown and (providers or computes)):
+        raise (
+            next(iter(mistakes.values()))
+            if len(mistakes) == 1
+            else errors.Mistakes(mistakes.values())
+        )
     for value in selectors.providers:
         providers.add(_provider(value, snapshot))
     without_provider: set[str] = set()
@@ -700,7 +717,7 @@ def select(selectors: Selectors, snapshot: Snapshot) -> Selected:
         else:
             providers.add(root)
     ordered = sorted(providers, key=lambda p: (snapshot.host_name(p), p.name, p.uuid))
-    return Selected(tuple(ordered), tuple(sorted(without_provider)))
+    return Selected(tuple(ordered), tuple(sorted(without_provider)), tuple(mistakes))
 
 
 def only_host(name: str, snapshot: Snapshot) -> Provider:

@@ -121,6 +121,26 @@ def test_a_list_says_what_it_lists():
     assert "Traits of" not in ask("list cmp01").out
 
 
+def test_all_unknown_hosts_are_named_at_once_or_skipped(tmp_path):
+    path = tmp_path / "hosts"
+    path.write_text("cmp01\nold-a\ncmp1\n")
+    line = f"add CUSTOM_NVME --host-file {path} --create --dry-run"
+    done = ask(line)
+    assert (done.code, done.out) == (1, "")
+    assert done.err.splitlines() == [
+        "no host matches 'old-a'",
+        "no host matches 'cmp1'; did you mean cmp01?",
+    ]
+    done = ask(f"{line} --skip-unknown -f json")
+    assert done.code == 0
+    assert [row["host"] for row in done.json] == ["cmp01"]
+    assert "skipped, unknown: old-a, cmp1" in done.err
+    path.write_text("old-a\nold-b\n")
+    assert ask(f"{line} --skip-unknown").code == 1
+    done = ask("add --like cmp00 cmp01 --skip-unknown --dry-run")
+    assert done.code == 2
+
+
 WRITES = {
     "add CUSTOM_NVME cmp02 --create": "CUSTOM_NVME",
     "add --like cmp00 cmp02": "with CUSTOM_SSD",

@@ -264,6 +264,7 @@ def test_a_script_says_of_each_server_that_it_is_there(tmp_path):
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout == (
         "web -> cmp05: there\ndb -> cmp05: there\ncache -> cmp05: there\n"
+        "3 of 3 moved; cmp00 is disabled.\n"
     )
     asked = (tmp_path / "asked").read_text().splitlines()
     assert [line for line in asked if "show" not in line] == [
@@ -384,6 +385,15 @@ def test_a_script_goes_on_with_servers_that_arrive_in_another_way(
     assert done.stdout.count("there\n") == 3
 
 
+def test_a_script_without_moves_has_no_functions(tmp_path):
+    found = dataclasses.replace(STATES["down"], steps=())
+    text = "\n".join(drain_views.script(found))
+    assert "move()" not in text
+    done = run_script(tmp_path, found, POWERED_OFF="yes")
+    assert (done.returncode, done.stdout) == (3, "")
+    assert done.stderr == "0 of 1 moved; grouped stays.\n"
+
+
 def test_a_script_moves_nothing_if_a_host_cannot_be_disabled(tmp_path):
     done = run_script(tmp_path, THREE, ALL_ARRIVE, {"nova-compute-set": "no\n"})
     assert done.returncode == 1
@@ -427,7 +437,8 @@ def test_a_script_evacuates_only_if_somebody_says_that_the_host_is_off(tmp_path)
     assert not (tmp_path / "asked").exists()
     done = run_script(tmp_path, found, states, POWERED_OFF="yes")
     assert done.stdout == "a -> cmp05: there\nb -> cmp05: there\n"
-    assert (done.returncode, done.stderr) == (3, "grouped stays; cmp00 is disabled.\n")
+    end = "2 of 3 moved; grouped stays; cmp00 is disabled.\n"
+    assert (done.returncode, done.stderr) == (3, end)
     assert "server evacuate" in (tmp_path / "asked").read_text()
 
 
