@@ -184,6 +184,8 @@ class Check(base.TextLister):
             self.repeated_options,
             Severity.NOTE if shows_notes else Severity.WARNING,
             0 if parsed_args.long else self.width,
+            # Other lines: of the cloud, the settings, and the next prompt.
+            max(self.height - 3, 0),
         )
         shown = list(lines)
         self._write(self.answer(shown, len(shown) - 1))

@@ -10,11 +10,11 @@ from typing import Any
 from osc_traitsched.core.check.rule import Rule
 from osc_traitsched.core.check.survey import Finding, Severity, SubjectKind, Survey
 from osc_traitsched.core.nova.options import options_in
-from osc_traitsched.paste import Option
+from osc_traitsched.paste import Option, line, openstack
 from osc_traitsched.text import count, listed, option
 from osc_traitsched.views import terminal
 from osc_traitsched.views.listing import Names, Table
-from osc_traitsched.views.terminal import Gauge, Line, Tone, cut
+from osc_traitsched.views.terminal import Gauge, Line, Tone, cut, painted
 
 COLUMNS = ("id", "severity", "object", "problem", "fix", "affects")
 
@@ -34,29 +34,50 @@ def blocks(
     options: Sequence[Option] = (),
     least: Severity = Severity.WARNING,
     width: int = 0,
+    height: int = 0,
 ) -> Iterator[Line]:
     """Findings by rule: their objects, the problems, and the fixes.
 
     On a terminal only the first problem and fix of a rule, and the worst rule last: the
-    others scroll away. The last line counts the findings. Names are not escaped yet.
+    others scroll away. If these do not fit, a row for each rule. The last line counts
+    the findings. Names are not escaped yet.
 
     :param findings: one or more, the worst first
     :param least: findings that are less severe are only counted
     :param width: of the terminal; 0 for everything
+    :param height: rows for all lines; 0 for any number
     """
     groups: dict[tuple[str, Severity], list[Finding]] = {}
     for finding in findings:
-        groups.setdefault((finding.rule, finding.severity), []).append(finding)
+        if finding.severity.rank <= least.rank:
+            groups.setdefault((finding.rule, finding.severity), []).append(finding)
     shown = [
-        _block(rule, severity, alike, options, width)
+        list(_block(rule, severity, alike, options, width))
         for (rule, severity), alike in groups.items()
-        if severity.rank <= least.rank
     ]
-    for block in reversed(shown) if width else shown:
-        yield from block
-        if not width:
-            yield Line("")
-    yield Line(_summary(findings, least))
+    lines = list(itertools.chain(*(reversed(shown) if width else shown)))
+    end = Line(_summary(findings, least))
+    rows = (painted(each, width).count("\n") + 1 for each in (*lines, end))
+    if width and len(groups) > 1 and 0 < height < sum(rows):
+        lines = [_brief(alike, width) for alike in reversed(groups.values())]
+        lines.append(
+            Line(f"The words and the fix of one: {line(_OF_ONE, options)} RULE")
+        )
+    elif not width:
+        lines = [each for block in shown for each in (*block, Line(""))]
+    yield from (*lines, end)
+
+
+_OF_ONE = openstack("trait-sched check")
+
+
+def _brief(findings: Sequence[Finding], width: int) -> Line:
+    """One row for all findings of a rule: the first object, and its problem."""
+    first, others = findings[0], len(findings) - 1
+    more = f" and {others} more" if others else ""
+    title = f"{first.severity.value.upper():<7}  {first.rule:<22}"
+    text = f"{title}  {_name(first)}{more}: {first.words().problem}"
+    return Line(cut(text, width), _TONES[first.severity])
 
 
 def _block(

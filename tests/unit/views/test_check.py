@@ -397,6 +397,29 @@ def test_the_worst_of_many_rules_are_last_on_a_screen_of_40_rows():
     assert rows[-1] == "40 errors (8 rules)"
 
 
+def test_a_small_screen_has_a_row_for_each_rule_and_the_worst_last():
+    found = (
+        LACKING,
+        *(ERROR(f"f{n}", "wrong " * 40, rule="r") for n in range(3)),
+        ORPHAN,
+    )
+    rows = [painted(each, 80) for each in check.blocks(found, width=80, height=8)]
+    assert rows[-2:] == [
+        "The words and the fix of one: openstack trait-sched check RULE",
+        "4 errors (2 rules), 1 warning",
+    ]
+    first, second, last = (row.split()[1] for row in rows[:-2])
+    assert (second, last) == ("r", "isolation-member-lacks-trait")
+    assert first.startswith("mirror-")
+    assert "f0 and 2 more: wrong" in rows[1]
+    assert "\n" not in "".join(rows)
+    # There is a rule that can be shown whole, and room for all.
+    assert text(LACKING, width=80, height=3) == text(LACKING, width=80)
+    assert text(*found, width=80, height=40) == text(*found, width=80)
+    # Not a terminal.
+    assert text(*found, height=8) == text(*found)
+
+
 def test_notes_are_counted_if_they_are_not_asked_for():
     assert text(UNUSED) == ["1 note (--long shows notes)"]
 
