@@ -90,13 +90,15 @@ def lines(found: Comparison, wants_all: bool) -> Iterator[Line]:
         )
     taking = sum(each.takes_hosts for each in found.lasting)
     since = f"Since {_time(found.before, found.now)}"
+    less = count(len(_less(found)), "flavor")
+    use = f" Servers' use takes hosts from {less}." if _less(found) else ""
     if not found.lasting:
-        yield Line(f"{since}: no changes.", Tone.YES)
+        yield Line(f"{since}: no changes.{use}", Tone.YES)
     else:
         takes = f"; {taking} {'take' if taking > 1 else 'takes'} hosts from flavors"
         tone = Tone.NO if taking else Tone.DOUBT
         number = count(len(found.lasting), "change")
-        yield Line(f"{since}: {number}{takes * bool(taking)}.", tone)
+        yield Line(f"{since}: {number}{takes * bool(taking)}.{use}", tone)
     yield from _table(_row(each, found.now) for each in found.lasting)
     if found.together:
         yield Line(f"Only several changes together: {_flavors(found.together)}")
@@ -118,9 +120,12 @@ def _workload(found: Comparison) -> str:
         *([count(servers, "server")] if servers else []),
         *([f"the use of {count(hosts, 'host')}"] if hosts else []),
     ]
-    less = [each for each in found.use if each.now < each.before]
-    more = "".join(f"; {each.flavor}: {_hosts(each)}" for each in less[:2])
+    more = "".join(f"; {each.flavor}: {_hosts(each)}" for each in _less(found)[:2])
     return f"Workload changes: {' and '.join(parts)}{more}"
+
+
+def _less(found: Comparison) -> list[FlavorHosts]:
+    return [each for each in found.use if each.now < each.before]
 
 
 def _row(effect: Effect, now: datetime.datetime) -> _Row:

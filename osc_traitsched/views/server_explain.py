@@ -5,11 +5,13 @@ from __future__ import annotations
 import collections
 import dataclasses
 import datetime
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Annotated, Any, Literal, NamedTuple, Optional
 
 from osc_traitsched.core.answer import Answer, Reason
 from osc_traitsched.core.judge.judgement import Judgement, RequestResult
+from osc_traitsched.core.judge.reasons import breakdown, is_of_zone
+from osc_traitsched.core.nova.clause import HostFilter, Resource
 from osc_traitsched.core.servers.failure import Changes, Failure, ServerAnswer, Stage
 from osc_traitsched.core.servers.fleet import FailedKind, FailedServer, FailedServers
 from osc_traitsched.core.servers.moves import of_own_host
@@ -21,7 +23,7 @@ from osc_traitsched.views.explain import text, verdict
 from osc_traitsched.views.explain import words as explain_words
 from osc_traitsched.views.explain.document import ExplainDocument
 from osc_traitsched.views.servers import ExistingServer, RequestPart
-from osc_traitsched.views.terminal import Gauge, Line, Tone, cut, section
+from osc_traitsched.views.terminal import Gauge, Line, Tone, cut, section, wrapped
 
 # Why a server failed, as text.
 
@@ -334,6 +336,8 @@ def failed_lines(
 ) -> Iterator[Line]:
     """The number of servers and causes, then the causes.
 
+    If these do not fit the terminal, servers whose zones or projects differ are one.
+
     :param width: of the terminal; 0 for whole lines
     :param height: of the terminal, which the causes fill; 0 for all
     """
@@ -342,40 +346,85 @@ def failed_lines(
         yield Line(f"No server{seen} failed.", Tone.DOUBT if seen else Tone.YES)
         return
     every = causes_of(found)
-    yield _headline(found, every)
     rows = max(height - _OTHER_ROWS, 1) if height else 2 * len(every)
-    as_rows = _one_row if rows < 2 * len(every) else _two_rows
-    shown = every[:rows]
-    for cause in shown:
-        yield from map(Line, as_rows(cause, width))
-    if len(every) > len(shown):
-        yield Line(and_more(len(every) - len(shown), "reason"))
+    names = collections.Counter(each.name for one in every for each in one.servers)
+    shown = {
+        each.id: each.name + f" ({each.id})" * (names[each.name] > 1)
+        for one in every
+        for each in one.servers
+    }
+    blocks = [_two_rows(one, shown, width) for one in every]
+    if rows < 2 * len(every):
+        blocks = _by_reason(found, shown)
+    yield _headline(found, every, len(blocks))
+    for number, block in enumerate(blocks):
+        rows -= wrapped(block, width).count("\n") + 1
+        if rows < 0:
+            yield Line(and_more(len(blocks) - number, "reason"))
+            break
+        yield from map(Line, block.splitlines())
     if found.unjudged:
         yield Line(f"{count(len(found.unjudged), 'server')} not judged (-f json)")
     if every:
         server = every[0].servers[0]
-        names = [each.name for cause in every for each in cause.servers]
-        is_shared = names.count(server.name) > 1
+        is_shared = names[server.name] > 1
         name = server.id if is_shared else printable(server.name, server.id)
         explain = openstack("trait-sched server explain", name)
         yield Line(f"The whole answer: {line(explain, options)}")
 
 
-def _two_rows(cause: Cause, width: int) -> Iterator[str]:
-    names = [server.name for server in cause.servers]
+def _two_rows(cause: Cause, shown: Mapping[str, str], width: int) -> str:
+    names = [shown[server.id] for server in cause.servers]
     start = f"{len(names)} x {cause.failed}: "
-    yield verdict.fitted(start, names) if width else start + ", ".join(names)
-    yield cut(f"   {cause.now}", width)
+    first = verdict.fitted(start, names) if width else start + ", ".join(names)
+    return f"{first}\n{cut(f'   {cause.now}', width)}"
 
 
-def _one_row(cause: Cause, width: int) -> Iterator[str]:
-    names = listed((server.name for server in cause.servers), most=2)
-    again, _ = servers.FAILS_AGAIN
-    now = cause.now.removeprefix(again).strip() or cause.failed
-    yield cut(f"{len(cause.servers)} x {names}: {now}", width)
+#: Why no host takes servers, for which zone and project do not count.
+_NO_HOST = {
+    Reason.DISABLED: "hosts are disabled",
+    Reason.FULL: "no room",
+    Reason.ISOLATED: "hosts are isolated",
+    Reason.MISCONFIGURED: "no host suits",
+}
+#: Names of a reason in one line.
+_MOST_SERVERS = 6
 
 
-def _headline(found: FailedServers, every: Sequence[Cause]) -> Line:
+def _by_reason(found: FailedServers, shown: Mapping[str, str]) -> list[str]:
+    """A line for each reason, the most servers first."""
+    groups: dict[str, list[str]] = {}
+    for kind in found.kinds:
+        names = (shown[server.id] for server in kind.servers)
+        groups.setdefault(_reason(kind), []).extend(names)
+    ranked = sorted(groups.items(), key=lambda group: -len(group[1]))
+    return [
+        f"{len(those)}: {why}: {listed(sorted(those), most=_MOST_SERVERS)}"
+        for why, those in ranked
+    ]
+
+
+def _reason(kind: FailedKind) -> str:
+    answer = kind.answer
+    judgement = answer.judgement if answer else None
+    reason = answer.reason if answer else None
+    why = _NO_HOST.get(reason) if reason else None
+    if why is None or not isinstance(judgement, Judgement):
+        again, _ = servers.FAILS_AGAIN
+        now = _now(kind).removeprefix(again).strip() or _failed(kind)
+        return now.rstrip(".")
+    is_full = reason is Reason.FULL
+    shares = breakdown(judgement, lasting=not is_full)
+    shares = tuple(each for each in shares if not is_of_zone(each.clause))
+    used = tuple(e for e in shares if isinstance(e.clause, (Resource, HostFilter)))
+    shares = (is_full and used) or shares
+    if not shares or reason is Reason.DISABLED:
+        return why
+    most = max(shares, key=lambda share: len(share.hosts))
+    return f"{why}, {verdict.share_words(most, judgement).what.removeprefix('are ')}"
+
+
+def _headline(found: FailedServers, every: Sequence[Cause], reasons: int) -> Line:
     number = f"{count(found.total, 'server')} failed"
     if (problem := found.hidden) is not None:
         service = f"{problem.service.title()} (documentation: Read-only access)"
@@ -388,7 +437,7 @@ def _headline(found: FailedServers, every: Sequence[Cause]) -> Line:
     parts += [f"{unknown} may"] if unknown else []
     then = f"; {', '.join(parts)}" if parts else ""
     end = "" if again or not unknown else " fail again"
-    return Line(f"{number}, for {count(len(every), 'reason')}{then}{end}.", Tone.NO)
+    return Line(f"{number}, for {count(reasons, 'reason')}{then}{end}.", Tone.NO)
 
 
 def metrics(found: FailedServers) -> str:

@@ -10,7 +10,8 @@ import xml.etree.ElementTree
 
 import pytest
 
-from osc_traitsched.app import snapshot
+from osc_traitsched.app import server, snapshot
+from osc_traitsched.views import server_explain
 from tests.functional import shell
 from tests.golden import screens
 from tests.services.environment import REPOSITORY
@@ -289,19 +290,63 @@ def test_a_rebuild_is_not_judged_if_allocations_tell_where_its_parts_are(tmp_pat
     assert "the snapshot has no /allocations/" in done.err
 
 
+OF_FAILED = "8caa8641-d293-4a31-af13-b6747931d00"
+#: Flavors and zones of servers that failed, and the line of each.
+FAILED = {
+    ("ssd.medium", ""): "no room, short of RAM",
+    ("ssd.medium", "az-east"): "no room, short of RAM",
+    ("m1.large", "az-west"): "hosts are disabled",
+    ("r1.huge", ""): "no host suits, short of RAM",
+    ("r1.huge", "az-west"): "no host suits, short of RAM",
+    ("r1.huge", "az-east"): "no host suits, short of RAM",
+    ("ssd.medium", "az-west"): "no host suits, lack trait CUSTOM_SSD",
+    ("ssd.large", ""): "Nova rejects it: requires trait CUSTOM_SDD, which does not "
+    "exist. Did you mean CUSTOM_SSD?",
+    ("m1.small", ""): "Now 4 of 8 hosts may take it; why it failed is not known",
+}
+
+
+def test_failed_servers_are_together_by_reason_if_a_screen_is_too_small(tmp_path):
+    whole = json.loads((REPOSITORY / CLOUD).read_text())
+    flavors = {each["name"]: each for each in whole["compute"]["flavors"]}
+    servers = whole["compute"]["servers"]
+    (one,) = (each for each in servers if each["name"] == "db-2")
+    servers.remove(one)
+    for number, (name, zone) in enumerate(FAILED):
+        flavor = {**one["flavor"], "original_name": name}
+        keys = ("vcpus", "ram", "disk", "extra_specs")
+        flavor.update({key: flavors[name][key] for key in keys})
+        new = {**one, "id": OF_FAILED + str(number), "name": f"s{number}"}
+        new["flavor"] = flavor
+        servers.append({**new, "pinned_availability_zone": zone or None})
+    servers[-1]["name"] = "s0"
+    path = tmp_path / "cloud.json"
+    path.write_text(json.dumps(whole))
+    saved = snapshot.read(str(path))
+    found = server.failed(saved.cloud, saved.sources)
+    first, *lines, _ = server_explain.failed_lines(found, (), 80, 24)
+    assert first.text == "9 servers failed, for 6 reasons; 8 would fail again."
+    texts = [each.text for each in lines]
+    assert {text.split(": ", 1)[1].rpartition(": ")[0] for text in texts} == {
+        *FAILED.values()
+    }
+    assert texts[0] == "3: no host suits, short of RAM: s3, s4, s5"
+    assert f"2: no room, short of RAM: s0 ({OF_FAILED}0), s1" in texts
+
+
 def with_volumes():
     """The sample, whose servers all boot from volumes."""
     whole = json.loads((REPOSITORY / CLOUD).read_text())
     volumes = []
-    for number, server in enumerate(whole["compute"]["servers"]):
+    for number, body in enumerate(whole["compute"]["servers"]):
         name = f"5a000000-0000-4000-8000-{number:012}"
-        server["image"] = ""
-        server["os-extended-volumes:volumes_attached"] = [{"id": name}]
+        body["image"] = ""
+        body["os-extended-volumes:volumes_attached"] = [{"id": name}]
         volumes.append(
             {
                 **{"id": name, "name": "", "size": 20, "status": "in-use"},
                 **{"availability_zone": "nova", "bootable": "true"},
-                "attachments": [{"server_id": server["id"], "device": "/dev/vda"}],
+                "attachments": [{"server_id": body["id"], "device": "/dev/vda"}],
             }
         )
     whole["block-storage"] = {"volumes": volumes}
