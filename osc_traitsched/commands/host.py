@@ -57,7 +57,8 @@ class ShowHost(base.Command):
             raise BadUsage(f"name one host, not several: {args.host}")
         sources, spec = self.settings(args), request_args.kind(args)
         found = host.host(self.cloud(), args.host, spec, sources, args.if_enabled)
-        lines = views.host(found, args.long, self.repeated_options)
+        width = 0 if args.long else self.width
+        lines = views.host(found, args.long, self.repeated_options, width)
         self.show(args, lines, lambda: views.of_host(found))
         return ExitCode.of(found.answer)
 

@@ -44,6 +44,8 @@ from osc_traitsched.views.terminal import LABEL, Line, Tone
 
 
 _MOST_REASONS = 6
+#: Flavors that a terminal shows for one reason.
+_MOST_NAMES = 2
 
 #: What decides on a host and no API shows.
 UNSEEN = (
@@ -52,9 +54,16 @@ UNSEEN = (
 
 
 def host(
-    view: HostView, everything: bool = False, options: Sequence[Option] = ()
+    view: HostView,
+    everything: bool = False,
+    options: Sequence[Option] = (),
+    width: int = 0,
 ) -> Iterator[Line]:
-    """One host: the first line says what it could take now."""
+    """One host: the first line says what it could take now.
+
+    :param everything: all traits by name
+    :param width: of the terminal, on which few flavors are named; 0 for all
+    """
     fits, total = view.fits, len(view.capacity.flavors) + len(view.capacity.rejected)
     state = state_of(view)
     sure, unsure = view.sure, len(fits) - len(view.sure) + len(view.open)
@@ -67,16 +76,17 @@ def host(
     yield Line(f"{verdict}{more}; {state}.", Tone.of(view.answer), reason)
     yield from (Line(text, Tone.DOUBT) for text in capacity.assumed(view.capacity))
     for name, text in _about(view, everything):
-        yield Line(f"  {name:<{LABEL}}{text}")
+        yield Line(f"  {name:<{LABEL - 1}} {text}")
     if fits:
-        yield Line(f"  {'fits':<{LABEL}}{explain_verdict.fitted('', _numbers(fits))}")
+        yield Line(explain_verdict.fitted(f"  {'fits':<{LABEL}}", _numbers(fits)))
     if view.deciding:
         deciding = listed(map(explain_reasons.name, view.deciding))
         yield Line(f"  {'at most':<{LABEL}}{deciding} may reject it")
     reasons = reasons_of(view)
     for why, names in list(reasons.items())[:_MOST_REASONS]:
         label = "may" if why.is_open else "not"
-        yield Line(f"  {label:<{LABEL}}{listed(names)}: {why}")
+        few = listed(names, most=_MOST_NAMES if width else len(names))
+        yield Line(f"  {label:<{LABEL}}{few}: {why}")
     if len(reasons) > _MOST_REASONS:
         yield Line(f"  {and_more(len(reasons) - _MOST_REASONS, 'reason', '-f json')}")
     if not view.aggregates:
@@ -122,7 +132,10 @@ def _about(view: HostView, everything: bool) -> Iterator[tuple[str, str]]:
     for provider in view.tree:
         where = "" if provider.uuid == view.host.uuid else f" on {provider.name}"
         for resource_class, stock in view.stock.get(provider.uuid, {}).items():
-            yield words.noun(resource_class), f"{_inventory(stock)}{where}"
+            if not resource_class.startswith(_OF_NETWORK):
+                yield words.noun(resource_class), f"{_inventory(stock)}{where}"
+    if network := ", ".join(_network(view)):
+        yield "network", network
     if view.leaked:
         text = f"{view.leaked} MB RAM in use of no server: nova-manage placement audit"
         yield "leaked", text
@@ -166,6 +179,29 @@ def _aggregate(found: Aggregate, names: Mapping[str, str]) -> str:
     return f"{found.name} ({'; '.join(parts)})" if parts else found.name
 
 
+#: How Neutron's resource classes begin.
+_OF_NETWORK = "NET_"
+
+
+def _network(view: HostView) -> Iterator[str]:
+    """Bandwidth of each bridge or device, and packet rates of agents.
+
+    Both directions are told if they differ.
+    """
+    for provider in reversed(view.tree):
+        ways: dict[str, list[str]] = {}
+        for name, stock in view.stock.get(provider.uuid, {}).items():
+            if name.startswith(_OF_NETWORK):
+                size, unit = (1_000_000, "Gbit/s") if "_BW_" in name else (1, "kpps")
+                rate = f"{stock.used / size:g} of {stock.capacity / size:g} {unit}"
+                way = " out" * ("_EGR_" in name) or " in" * ("_IGR_" in name)
+                ways.setdefault(rate, []).append(way)
+        bridge = f"{provider.name.rpartition(':')[2]} "
+        for rate, found in ways.items():
+            place = bridge * rate.endswith("Gbit/s")
+            yield f"{place}{rate}{found[0] if len(found) == 1 else ''}"
+
+
 def _inventory(stock: Stock) -> str:
     used = f"{stock.used} of {stock.capacity} in use"
     if stock.total is None:
@@ -184,9 +220,12 @@ def _traits(view: HostView, everything: bool) -> Iterator[tuple[str, str]]:
     yours = [n for n in yours if n not in neutrons]
     join = ", ".join if everything else listed
     yield "your traits", join(yours) if yours else "none"
-    if neutrons:
-        yield "of Neutron", join(neutrons)
-    yield "of Nova", join(novas) if everything else count(len(novas), "trait")
+    if everything:
+        yield from (("of Neutron", join(neutrons)),) if neutrons else ()
+        yield "of Nova", join(novas)
+    else:
+        also = f", {len(neutrons)} of Neutron" if neutrons else ""
+        yield "other traits", f"{len(novas)} of Nova{also}"
 
 
 def _numbers(fits: Mapping[str, Room]) -> list[str]:

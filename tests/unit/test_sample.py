@@ -334,6 +334,59 @@ def test_failed_servers_are_together_by_reason_if_a_screen_is_too_small(tmp_path
     assert f"2: no room, short of RAM: s0 ({OF_FAILED}0), s1" in texts
 
 
+def with_network(providers, host):
+    """Providers of Neutron's agent on a host."""
+    (root,) = (each for each in providers if each["name"] == host)
+    stock = {
+        **{"reserved": 0, "allocation_ratio": 1.0, "used": 0},
+        **{"min_unit": 1, "max_unit": 20_000_000, "step_size": 1},
+    }
+    agent = f"{host}:Open vSwitch agent"
+    inventories = {
+        agent: {"NET_PACKET_RATE_KILOPACKET_PER_SEC": {"total": 1000}},
+        f"{agent}:br-all": {
+            "NET_BW_EGR_KILOBIT_PER_SEC": {"total": 10_000_000},
+            "NET_BW_IGR_KILOBIT_PER_SEC": {"total": 10_000_000},
+        },
+        f"{agent}:br-rack": {
+            "NET_BW_EGR_KILOBIT_PER_SEC": {"total": 10_000_000, "used": 2_500_000},
+            "NET_BW_IGR_KILOBIT_PER_SEC": {"total": 10_000_000},
+        },
+    }
+    for number, (name, own) in enumerate(inventories.items()):
+        yield {
+            **root,
+            **{"uuid": f"5b000000-0000-4000-8000-{number:012}", "name": name},
+            **{"parent": root["uuid"], "traits": ["CUSTOM_PHYSNET_ALL"]},
+            "aggregates": [],
+            "inventories": {key: {**stock, **each} for key, each in own.items()},
+        }
+
+
+def test_the_network_of_a_host_is_one_row(tmp_path):
+    whole = json.loads((REPOSITORY / CLOUD).read_text())
+    placement = whole["placement"]
+    placement["providers"] += with_network(placement["providers"], "cmp01")
+    named = {name for each in placement["providers"] for name in each["inventories"]}
+    placement["resource_classes"] = sorted({*placement["resource_classes"], *named})
+    placement["traits"].append("CUSTOM_PHYSNET_ALL")
+    path = tmp_path / "cloud.json"
+    path.write_text(json.dumps(whole))
+    variables = {"TRAITSCHED_SNAPSHOT": str(path)}
+    done = shell.run(variables, "trait-sched", "host", "show", "cmp01")
+    rows = done.out.splitlines()
+    (network,) = (row for row in rows if row.startswith("  network "))
+    assert sorted(network.split(maxsplit=1)[1].split(", ")) == [
+        "0 of 1000 kpps",
+        "br-all 0 of 10 Gbit/s",
+        "br-rack 0 of 10 Gbit/s in",
+        "br-rack 2.5 of 10 Gbit/s out",
+    ]
+    assert "  other traits 16 of Nova, 1 of Neutron" in rows
+    done = shell.run(variables, "trait-sched", "host", "show", "cmp01", "--long")
+    assert "  of Neutron   CUSTOM_PHYSNET_ALL" in done.out.splitlines()
+
+
 def with_volumes():
     """The sample, whose servers all boot from volumes."""
     whole = json.loads((REPOSITORY / CLOUD).read_text())
