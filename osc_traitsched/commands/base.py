@@ -542,18 +542,10 @@ class Command(command.Command):  # type: ignore[misc,unused-ignore]
             raise
 
     def _open(self, args: argparse.Namespace) -> None:
-        """Open the snapshot, or log in.
-
-        :raises BadUsage: for a snapshot, if the command writes or needs none
-        """
+        """Open the snapshot, or log in."""
         path = getattr(args, "snapshot", None)
         if path and self.reads:
             self.snapshot = snapshot.read(path)
-        elif path and self.needs_login:
-            raise errors.BadUsage(
-                "this command needs the cloud itself; leave out --snapshot and unset "
-                f"{arguments.SNAPSHOT}"
-            )
         elif self.needs_login:
             self.log_in()
 
