@@ -32,6 +32,7 @@ from osc_traitsched.core.errors import (
     Forbidden,
     Hidden,
     NoServer,
+    Refusal,
     TraitSchedError,
 )
 from osc_traitsched.core.inventory.snapshot import Compute, Nova, only_host
@@ -655,8 +656,11 @@ def _used(
     """
     try:
         return read.providers_used_by(cloud.placement, server)
-    except Hidden:
-        request = question.request()
+    except Hidden as hidden:
+        try:
+            request = question.request()
+        except Refusal:
+            raise hidden from None
         own = allocation_candidates.read_figures(cloud.placement, node.uuid, None) or {}
         if request.groups != ("",) or not own.keys() >= request.resources().keys():
             raise

@@ -389,7 +389,8 @@ def script(
         staying = visible(listed(each.server_move.state.name for each in found.stuck))
         end.insert(1, f"{staying} {'stay' if len(found.stuck) > 1 else 'stays'}")
     text = shlex.quote(f"{'; '.join(end)}.")
-    yield f"printf '%s\\n' {text}{' >&2' * bool(found.stuck)}"
+    if found.total:
+        yield f"printf '%s\\n' {text}{' >&2' * bool(found.stuck)}"
     if found.stuck:
         yield "exit 3"
 

@@ -358,11 +358,12 @@ def failed_lines(
         blocks = _by_reason(found, shown)
     yield _headline(found, every, len(blocks))
     for number, block in enumerate(blocks):
-        rows -= wrapped(block, width).count("\n") + 1
+        lines = block.splitlines()
+        rows -= sum(wrapped(each, width).count("\n") + 1 for each in lines)
         if rows < 0:
             yield Line(and_more(len(blocks) - number, "reason"))
             break
-        yield from map(Line, block.splitlines())
+        yield from map(Line, lines)
     if found.unjudged:
         yield Line(f"{count(len(found.unjudged), 'server')} not judged (-f json)")
     if every:

@@ -696,11 +696,8 @@ def select(selectors: Selectors, snapshot: Snapshot) -> Selected:
             except errors.BadQuestion as exc:
                 mistakes[pattern] = exc
     if mistakes and not (selectors.skips_unknown and (providers or computes)):
-        raise (
-            next(iter(mistakes.values()))
-            if len(mistakes) == 1
-            else errors.Mistakes(mistakes.values())
-        )
+        first, *others = mistakes.values()
+        raise errors.Mistakes([first, *others]) if others else first
     for value in selectors.providers:
         providers.add(_provider(value, snapshot))
     without_provider: set[str] = set()

@@ -175,6 +175,7 @@ def many(causes):
     ("causes", "height", "rows", "last"),
     [
         (3, 24, 8, "   Not judged: compute: reason c"),
+        (8, 24, 18, "   Not judged: compute: reason h"),
         (9, 24, 8, "and 4 more reasons (--long)"),
         (9, 40, 20, "   Not judged: compute: reason i of this kind word"),
         (20, 0, 42, "   Not judged: compute: reason t"),
