@@ -66,6 +66,8 @@ DATABASE_ERRORS = frozenset(
 
 #: How methods of Nova's objects begin that write to its database.
 WRITES = ("create", "save", "destroy", "delete", "update_or_create", "add_host")
+#: How statements begin that only read.
+READS = ("SELECT", "SHOW", "SET", "BEGIN", "PRAGMA")
 
 
 class NotVisible(BaseException):
@@ -283,11 +285,20 @@ def record(node: Any) -> Any:
 
 
 def only_read() -> None:
-    """Have the methods of Nova's objects raise that write to its database."""
-    from nova.objects import base
+    """Have statements that write raise, and the methods of Nova's objects that do."""
+    from nova.objects import base, compute_node
+    from sqlalchemy import engine, event
 
     def refused(*args: Any, **kwargs: Any) -> None:
         raise Failed("internal", "an object of Nova's was to be written")
+
+    def check(_conn: Any, _cursor: Any, statement: str, *others: Any) -> None:
+        if not statement.lstrip().upper().startswith(READS):
+            raise Failed("internal", "Nova's database was to be written")
+
+    event.listen(engine.Engine, "before_cursor_execute", check)
+    # Nova completes an old record as it reads it; the object is complete without.
+    vars(compute_node.db).update(compute_node_update=lambda *args: None)
 
     for versions in base.NovaObjectRegistry.obj_classes().values():
         for cls in versions:

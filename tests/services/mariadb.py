@@ -11,7 +11,8 @@ import socket
 import subprocess
 import tempfile
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from typing import IO
 
 PATIENCE = 60.0
 # Debian has it where only root's PATH leads.
@@ -31,8 +32,11 @@ def program() -> str:
 
 
 @contextlib.contextmanager
-def server(names: Iterable[str]) -> Iterator[pathlib.Path]:
+def server(names: Iterable[str], grants: Sequence[str] = ()) -> Iterator[pathlib.Path]:
     """Run a server with empty databases of these names, and yield its socket.
+
+    :param grants: statements that make other users than root and give them rights;
+        without any, whoever connects may do all
 
     Raises NoMariaDB.
     """
@@ -40,10 +44,15 @@ def server(names: Iterable[str]) -> Iterator[pathlib.Path]:
     with tempfile.TemporaryDirectory(prefix="mariadb-") as room:
         home = pathlib.Path(room)
         (home / "data").mkdir()
-        databases = "".join(f"CREATE DATABASE {name};\n" for name in names)
-        (home / "init.sql").write_text(databases)
+        databases = [f"CREATE DATABASE {name};" for name in names]
+        (home / "init.sql").write_text("\n".join([*databases, *grants, ""]))
         with (home / "log").open("wb") as log:
-            process = subprocess.Popen(_command(path, home), stdout=log, stderr=log)
+            if grants:
+                _make_users(home, log)
+            # Nobody else reaches the socket.
+            more = [] if grants else ["--skip-grant-tables"]
+            command = [*_command(path, home), *more]
+            process = subprocess.Popen(command, stdout=log, stderr=log)
         try:
             _wait(process, home)
             yield home / "socket"
@@ -71,12 +80,23 @@ def _command(path: str, home: pathlib.Path) -> list[str]:
         f"--pid-file={home / 'pid'}",
         f"--init-file={home / 'init.sql'}",
         "--skip-networking",
-        # Nobody else reaches the socket, and there are no tables of users then.
-        "--skip-grant-tables",
         # What is lost in a crash does not matter.
         "--innodb-flush-log-at-trx-commit=0",
         "--innodb-flush-method=nosync",
     ]
+
+
+def _make_users(home: pathlib.Path, log: IO[bytes]) -> None:
+    """Make the tables of users; root needs no password."""
+    install = shutil.which("mariadb-install-db", path=_PATH)
+    if install is None:
+        raise NoMariaDB("no mariadb-install-db on the path")
+    command = [install, "--no-defaults", f"--datadir={home / 'data'}"]
+    command += ["--auth-root-authentication-method=normal", "--skip-test-db"]
+    command += [f"--user={getpass.getuser()}"]
+    if subprocess.run(command, stdout=log, stderr=log, check=False).returncode:
+        text = (home / "log").read_text()[-2000:]
+        raise NoMariaDB(f"mariadb-install-db fails: {text}")
 
 
 def _wait(process: subprocess.Popen[bytes], home: pathlib.Path) -> None:
