@@ -54,10 +54,13 @@ class Snapshot(NamedTuple):
     def sources(self) -> SettingsSources:
         """The settings of that time."""
         try:
-            return saved.from_json(self.document["settings"])
+            sources = saved.from_json(self.document["settings"])
         except (LookupError, TypeError, ValueError, AttributeError) as exc:
             reason = "its settings can't be read"
             raise BadConfiguration(self.path, None, reason) from exc
+        # Its place may be a path of another machine.
+        sources.place = sources.place and "options saved with the snapshot"
+        return sources
 
     def with_settings(self, sources: SettingsSources) -> Snapshot:
         """The same cloud with other settings."""

@@ -263,7 +263,12 @@ class _TraitWriter(ShorthandWriter):
             base.LOG.warning(
                 "%s is on %s already: the two become one", new, listed(merged)
             )
-        return self.write(args, desired, self.plan(desired, assumed))
+        rows = self.write(args, desired, self.plan(desired, assumed))
+        if self.exit_code is ExitCode.DONE and not args.dry_run:
+            base.LOG.warning(
+                "The name stays in Placement: openstack trait delete %s", args.trait
+            )
+        return rows
 
 
 class RenameTrait(_TraitWriter):

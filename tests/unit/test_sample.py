@@ -124,7 +124,7 @@ ANSWERS = {
         "CUSTOM_SSD: on 2 of 8 hosts; required by 1 flavor, 1 server.",
     ),
     "check isolation": (7, "ERROR  isolation-member-lacks-trait  aggregate windows"),
-    "config doctor": (0, "In use: /etc/nova/nova.conf; 2026.2 (Nova 34)"),
+    "config doctor": (0, "In use: options saved with the snapshot; 2026.2 (Nova 34)"),
 }
 #: Since yesterday: what took the hosts, worst first.
 CAUSES = {
@@ -144,7 +144,7 @@ LINES = {
     "explain m1.large ubuntu-24.04 --long": "  No aggregate is for project admin; it "
     "is not restricted.",
     "explain m1.medium ubuntu-24.04 --enable-filter PciPassthroughFilter": "Without "
-    "--enable-filter (settings: /etc/nova/nova.conf):",
+    "--enable-filter (settings: options saved with the snapshot):",
     "explain m1.medium ubuntu-24.04 --flavor-property pci_passthrough:alias=t4:1 --set "
     '\'pci.alias={"name":"t4","vendor_id":"10de","product_id":"1eb8"}\'': "  "
     "Rejected before scheduling; no host was tried.",

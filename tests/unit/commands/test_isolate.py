@@ -370,3 +370,11 @@ def test_a_flavor_that_forbade_the_trait_is_said_to_stop_forbidding_it(cloud, ch
     details = [row["detail"] for row in done.json if row["object"] == "picky"]
     assert f"without trait:{SILVER}=forbidden" in details
     assert not any("=required" in detail for detail in details)
+
+
+def test_a_retired_trait_is_followed_by_how_its_name_is_deleted(cloud):
+    cloud.gives(SILVER, "cmp02")
+    line = f"The name stays in Placement: openstack trait delete {SILVER}\n"
+    assert line not in desired.run("trait", "retire", SILVER, "--dry-run").err
+    done = desired.run("trait", "retire", SILVER)
+    assert (done.code, line in done.err) == (0, True)

@@ -361,9 +361,10 @@ def ignored(analysis: Analysis) -> Iterator[Fault]:
         dropped = [each for each in flavor.not_evaluated if each.kind in _IGNORED]
         pairs = (f"{e.key}={e.value} ({_IGNORED[e.kind]})" for e in dropped)
         if dropped:
+            near = did_you_mean([each.meant for each in dropped if each.meant])
             yield ERROR(
                 flavor.name,
-                f"Nova ignores {', '.join(pairs)}",
+                f"Nova ignores {', '.join(pairs)}{near}",
                 unset(SubjectKind.FLAVOR, (each.key for each in dropped), flavor.id),
             )
 

@@ -498,11 +498,13 @@ RESOURCES_FAULTS = {
     "[pci]report_in_placement on every compute first...": survey(
         "a", "f pci_passthrough:alias=nic:1", assumptions=ALIASED
     ),
+    "error resources-ignored flavor f: Nova ignores resources:VGPUS=1 (no resource "
+    "class); did you mean resources:VGPU? -> openstack flavor unset --property "
+    "resources:VGPUS f": survey("a", "f resources:VGPUS=1"),
     **{
         f"error resources-ignored flavor f: Nova ignores {key}={value} ({reason}) -> "
         f"openstack flavor unset --property {key} f": survey("a", f"f {key}={value}")
         for key, value, reason in (
-            ("resources:GPU", "1", "no resource class"),
             ("resources:CUSTOM_GPU", "one", "no amount"),
             ("resources:CUSTOM_GPU", "-1", "no amount"),
             ("resources.1:CUSTOM_GPU", "1", "no suffix of a group"),
