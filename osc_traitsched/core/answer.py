@@ -99,16 +99,31 @@ class OnMachine:
 
 
 @dataclasses.dataclass(frozen=True)
+class NovaPython:
+    """Commands that start a Python beside Nova, as ``config save`` takes them.
+
+    :ivar tool: that deployed Nova
+    :ivar host: of nova-scheduler; empty if unknown: then they run on a controller
+    """
+
+    tool: str
+    host: str
+    commands: tuple[str, ...]
+
+
+@dataclasses.dataclass(frozen=True)
 class Diagnosis:
     """The settings in use, and what is missing.
 
     :ivar unused: files on this machine that are not in use
     :ivar unknown: missing options that matter here, with the names of their aggregates
+    :ivar pythons: for the deployment tools that may have deployed Nova
     """
 
     assumed: SchedulerSettings
     unused: tuple[OnMachine, ...]
     unknown: Mapping[str, tuple[str, ...]]
+    pythons: tuple[NovaPython, ...] = ()
 
 
 @dataclasses.dataclass(frozen=True)
@@ -137,3 +152,9 @@ class NovaReading:
     def label(self) -> str:
         """The service and the time, in one line."""
         return f"{self.service or 'Nova'} on {self.host}, read {self.read}"
+
+    @property
+    def asked(self) -> str:
+        """The command that read it, as ``--nova-python`` takes it."""
+        service = self.service.removeprefix("nova-")
+        return f"{service}={self.command}" if service else self.command

@@ -104,6 +104,34 @@ def test_what_nova_says_is_what_its_file_has(cloud, tmp_path, python):
     assert run("show").out.count("ago\n") == 1
 
 
+def test_services_that_read_other_options_are_found(cloud, tmp_path, python):
+    text = cloud.nova_conf.read_text()
+    more = "\n[filter_scheduler]\npci_in_placement = true\n"
+    (tmp_path / "nova.conf").write_text(
+        f"{text}{more}[DEFAULT]\nservice_down_time = 900\n"
+    )
+    of_api = python.replace(f"HOME={cloud.state}", f"HOME={tmp_path}")
+    services = {"scheduler": python, "api": of_api, "conductor": python}
+    asked = [("--nova-python", f"{name}={each}") for name, each in services.items()]
+    variables = {**cloud.environment, "XDG_CONFIG_HOME": str(tmp_path)}
+    run = functools.partial(shell.run, variables, "trait-sched")
+    assert run("config", "save", *(word for pair in asked for word in pair)).code == 0
+    rules = ("check", "config-services-differ", "-f", "json")
+    found = {row["object"]: row["problem"] for row in run(*rules).json}
+    devices, down = (
+        "option [filter_scheduler]pci_in_placement",
+        "option [DEFAULT]service_down_time",
+    )
+    assert found.keys() == {devices, down}
+    assert "nova-api has 900" in found[down]
+    assert "nova-scheduler has 600" in found[down]
+    # Once they agree, the same commands say so.
+    (tmp_path / "nova.conf").write_text(text)
+    again = run("config", "save")
+    assert (again.code, again.err) == (0, "")
+    assert run(*rules).json == []
+
+
 def test_no_secret_leaves_nova(cloud, python):
     names = [name for name in OPTIONS if "." in name]
     answer = json.dumps(document.read(python, "nova-scheduler", names, 120))

@@ -85,6 +85,7 @@ class Option:
     :ivar name: ``section.key``; without a section it is not an option of Nova
     :ivar readers: services that read it, and must agree; the first one decides on a new
         server
+    :ivar differs: what goes wrong if these services have different values
     :ivar mover: the reader that decides on moves; None for the first
     :ivar changed_defaults: releases and values of later defaults, oldest first
     :ivar until: first release that lacks it again
@@ -109,6 +110,7 @@ class Option:
     default: Value
     consumer: Consumer
     readers: tuple[Service, ...] = (Service.SCHEDULER,)
+    differs: str = ""
     mover: Service | None = None
     changed_defaults: tuple[tuple[int, Value], ...] = ()
     since: int = OLDEST
@@ -381,6 +383,7 @@ PCI_IN_PLACEMENT = _filter_scheduler(
     readers=(Service.API, Service.CONDUCTOR),
     mover=Service.CONDUCTOR,
     since=27,
+    differs="new servers and moves get their PCI devices in two ways",
 )
 METRICS = _row("metrics.weight_setting", Consumer.FILTER, (), is_read_elsewhere=True)
 WEIGHER_METRICS = _row("metrics.weight_multiplier", Consumer.WEIGHER, 1.0)
@@ -398,6 +401,27 @@ SKIP_VERSION_CHECK = _row(
     False,
     readers=(Service.CONDUCTOR,),
     since=25,
+)
+_row(
+    "scheduler.max_attempts",
+    Consumer.SCHEDULER,
+    3,
+    # nova/scheduler/manager.py, _schedule; nova/scheduler/utils.py, populate_retry
+    readers=(Service.SCHEDULER, Service.CONDUCTOR),
+    minimum=1,
+    deprecated_names=(("DEFAULT.scheduler_max_attempts", 24),),
+    differs="servers are tried on as many hosts as the lower number",
+)
+_row(
+    "DEFAULT.service_down_time",
+    Consumer.FILTER,
+    60,
+    # nova/servicegroup/drivers/db.py, is_up: in nova/scheduler/filters/
+    # compute_filter.py, nova/api/openstack/compute/services.py and
+    # nova/conductor/tasks/live_migrate.py
+    readers=(Service.SCHEDULER, Service.API, Service.CONDUCTOR),
+    is_read_elsewhere=True,
+    differs="a host can be up to the API, and down to the scheduler",
 )
 DEFAULT_ZONE = _row(
     "DEFAULT.default_schedule_zone", Consumer.API, None, readers=(Service.API,)
@@ -421,12 +445,16 @@ DEFAULT_HOST_ZONE = _row(
     # nova/availability_zones.py, get_host_availability_zone
     readers=(Service.SCHEDULER, Service.API),
     is_read_elsewhere=True,
+    differs="a zone that the API shows is another one to the scheduler",
 )
 CROSS_AZ_ATTACH = _row(
     "cinder.cross_az_attach",
     Consumer.API,
     True,
+    # nova/compute/api.py, _validate_vol_az_for_create; nova/virt/block_device.py,
+    # _get_volume_create_az_value
     readers=(Service.API, Service.COMPUTE),
+    differs="the API accepts a volume that nova-compute rejects, or the reverse",
 )
 PCI_ALIAS = _row(
     "pci.alias",
@@ -436,6 +464,7 @@ PCI_ALIAS = _row(
     # nova-compute reads it for a resize (nova/compute/resource_tracker.py).
     readers=(Service.API, Service.COMPUTE),
     deprecated_names=(("DEFAULT.pci_alias", NEWEST + 1),),
+    differs="a resize claims other devices than the API asked for",
 )
 COLLATION = _row(
     "database_collation",

@@ -168,16 +168,19 @@ def not_read(analysis: Analysis) -> Iterator[Fault]:
 def services_differ(analysis: Analysis) -> Iterator[Fault]:
     """*Warning.* An option that the services of Nova read with different values.
 
-    For example, nova-api decides by its ``pci_in_placement`` on new servers, and
-    nova-conductor by its own on moves. Or nova-scheduler has other ``enabled_filters``
-    on one controller than on another; then the option counts as unknown.
+    Services must agree on ``pci_in_placement``, ``[pci]alias``, ``cross_az_attach``,
+    ``service_down_time``, ``max_attempts`` and ``default_availability_zone``, and all
+    controllers on what nova-scheduler reads; else the option counts as unknown. Name
+    the nova.conf of each service, or ask each by ``config save --nova-python``.
     """
     for name, settings in analysis.survey.assumptions.disagreements.items():
         values = (
             f"{service} has {','.join(each.items) or each.value} ({each.source})"
             for service, each in settings.items()
         )
-        yield WARNING(name, "; ".join(values), "set the same value for all")
+        differs = options.OPTIONS[name].differs or "schedulers decide differently"
+        problem = f"{differs}: {'; '.join(values)}"
+        yield WARNING(name, problem, "set the same value for all")
 
 
 def _is_set(analysis: Analysis, line: NoEffect) -> bool:

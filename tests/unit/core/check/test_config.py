@@ -130,9 +130,10 @@ FAULTS = {
     ),
     "warning config-not-read option [pci]alias: seen, not read: of Compute "
     "(env.yaml:9) -> give its value: --set pci.alias=VALUE": without_effect(UNREAD),
-    "warning config-services-differ option [filter_scheduler]pci_in_placement: "
-    "nova-api has True (api.conf:3); nova-conductor has False (the default) -> set the "
-    "same value for all": of(
+    "warning config-services-differ option [filter_scheduler]pci_in_placement: new "
+    "servers and moves get their PCI devices in two ways: nova-api has True "
+    "(api.conf:3); nova-conductor has False (the default) -> set the same value for "
+    "all": of(
         dataclasses.replace(assumed(), disagreements={options.PCI_IN_PLACEMENT: PCI})
     ),
     "warning config-max-results option [scheduler]max_placement_results: "
