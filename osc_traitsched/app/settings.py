@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import datetime
 import itertools
 import os
 import re
+import socket
 import stat
 from collections.abc import Iterator, Mapping, Sequence, Set
 from typing import Any
 
 from osc_traitsched.cloud import lookup, read
 from osc_traitsched.cloud.service import Cloud
-from osc_traitsched.config import document, saved
+from osc_traitsched.config import deployments, document, saved
 from osc_traitsched.config.saved import Places
 from osc_traitsched.config.sources import (
     NOVA,
@@ -23,8 +25,13 @@ from osc_traitsched.config.sources import (
 )
 from osc_traitsched.config.sources import SettingsSources as SettingsSources
 from osc_traitsched.core import releases
-from osc_traitsched.core.answer import Diagnosis, NovaReading
-from osc_traitsched.core.errors import AnswerIsNo, BadConfiguration, CloudBroke
+from osc_traitsched.core.answer import Diagnosis, NovaPython, NovaReading
+from osc_traitsched.core.errors import (
+    AnswerIsNo,
+    BadConfiguration,
+    CloudBroke,
+    TraitSchedError,
+)
 from osc_traitsched.core.nova.options import (
     ENABLED_FILTERS,
     OPTIONS,
@@ -154,6 +161,22 @@ def _text(value: Any) -> str:
 # Save the settings for later commands.
 
 
+def saved_before(places: Places) -> Mapping[str, Any]:
+    """What a saved document has, by name of the source, to read Nova again.
+
+    Nova's own words are commands again. Empty if it has none, or if another place than
+    the user's own document would still come first.
+    """
+    found = saved.find(places)
+    documents = (places.own_document, places.system_document)
+    if found is None or not (found.place or "").startswith(documents):
+        return {}
+    if not any(each.command for each in found.readings):
+        return {}
+    values = {source.name: value for source, value in found.named.items()}
+    return {**values, NOVA.name: [each.asked for each in found.readings]}
+
+
 def save(
     sources: SettingsSources, places: Places, force: bool = False, dry_run: bool = False
 ) -> tuple[str, bool]:
@@ -192,7 +215,11 @@ def _is_of(present: SettingsSources | None, sources: SettingsSources) -> bool:
     def rest(found: SettingsSources) -> Any:
         readings = found.named.get(NOVA, ())
         read = (NOVA, NOVA_RELEASE)
-        others = {key: value for key, value in found.named.items() if key not in read}
+        others = {
+            key: key.written(value)
+            for key, value in found.named.items()
+            if key not in read
+        }
         return [(each.command, each.service) for each in readings], others
 
     return present is not None and rest(present) == rest(sources)
@@ -234,7 +261,17 @@ def diagnose(cloud: Cloud, sources: SettingsSources, places: Places) -> Diagnosi
         for each in saved.on_machine(places)
         if not place.startswith(each.paths[0]) and not set(each.paths) & set(used)
     )
-    return Diagnosis(assumed, unused, _unknown(cloud, assumed))
+    unknown = _unknown(cloud, assumed)
+    pythons = nova_pythons(cloud) if unknown else ()
+    return Diagnosis(assumed, unused, unknown, pythons)
+
+
+def nova_pythons(cloud: Cloud) -> tuple[NovaPython, ...]:
+    """How to start a Python beside Nova, by the services that Nova lists."""
+    hosts: tuple[str, ...] = ()
+    with contextlib.suppress(TraitSchedError):
+        hosts = read.scheduler_hosts(cloud.compute)
+    return deployments.nova_pythons(hosts, socket.gethostname())
 
 
 def _unknown(cloud: Cloud, assumed: SchedulerSettings) -> Mapping[str, tuple[str, ...]]:

@@ -97,6 +97,7 @@ _PROVIDERS: rest.Shape = {
 _TRAITS: dict[str, rest.Shape] = {"traits": [str]}
 _CLASSES: rest.Shape = {"resource_classes": [{"name": str}]}
 _SERVICES: rest.Shape = {"services": [{"host": str, "zone": str}]}
+_OF_SCHEDULER: rest.Shape = {"host": str, "state": str}
 _LAST_SEEN: rest.Shape = {"services": [{"updated_at": rest.OPTIONAL_TEXT}]}
 _HYPERVISOR: dict[str, rest.Shape] = {
     "hypervisor_hostname": str,
@@ -197,6 +198,13 @@ def last_seen(compute: Service, host: str) -> str:
     query = {"binary": "nova-compute", "host": host}
     services = rest.get(compute, "/os-services", _LAST_SEEN, query)["services"]
     return max((service["updated_at"] or "" for service in services), default="")
+
+
+def scheduler_hosts(compute: Service) -> tuple[str, ...]:
+    """Hosts of nova-scheduler, those that are up first."""
+    query, shape = {"binary": "nova-scheduler"}, {"services": [_OF_SCHEDULER]}
+    listed = rest.get(compute, "/os-services", shape, query)["services"]
+    return tuple(e["host"] for e in sorted(listed, key=lambda e: e["state"] != "up"))
 
 
 def aggregates(compute: Service) -> tuple[Aggregate, ...]:

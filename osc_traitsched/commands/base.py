@@ -39,7 +39,7 @@ from osc_traitsched.core.errors import Mistakes, TraitSchedError
 from osc_traitsched.core.nova.options import SchedulerSettings
 from osc_traitsched.paste import Option
 from osc_traitsched.text import visible
-from osc_traitsched.views import terminal
+from osc_traitsched.views import config, terminal
 from osc_traitsched.views.explain import words
 from osc_traitsched.views.terminal import Line, painted, settings_line
 
@@ -523,6 +523,9 @@ class Command(command.Command):  # type: ignore[misc,unused-ignore]
                 hint = f"{NOT_SUPPLIED} {save} --nova-conf FILE"
                 # Answers from a snapshot read no saved settings.
                 LOG.warning("%s", IN_SNAPSHOT if self.snapshot else hint)
+            readings = self.sources.readings if self.sources else ()
+            if fmt in FOR_PEOPLE and (text := config.old(readings, self.now)):
+                LOG.warning("%s", text)
             return self._final(code, parsed_args)
         except Mistakes as exc:
             for each in exc.mistakes:

@@ -12,6 +12,7 @@ from osc_traitsched.config.sources import (
     CONTROL_PLANE,
     ENVIRONMENTS,
     FILTERS,
+    NOVA,
     NOVA_CONF,
     NOVA_RELEASE,
     SettingsSources,
@@ -106,15 +107,21 @@ class ConfigDoctor(_Lines):
         config doctor -f json
         # What is known of nova-scheduler's settings, and how to supply the rest
         config doctor
+        # What a file would leave unknown
+        config doctor --nova-conf nova.conf
     """
+
+    def options(self, parser: argparse.ArgumentParser) -> None:
+        arguments.add_scheduler_options(parser)
 
     def take_action(self, args: argparse.Namespace) -> Table:
         """Look, and show."""
-        sources = arguments.found(args, self.app)
+        sources = arguments.sources(args, self.app)
         found = settings.diagnose(self.cloud(), sources, arguments.places_of(self.app))
         if found.unknown:
             self.exit_code = base.ExitCode.UNKNOWN
-        self.lines = tuple(config.doctor_lines(found, self.repeated_options))
+        named = arguments.repeated(args)
+        self.lines = tuple(config.doctor_lines(found, self.repeated_options, named))
         if self.is_quiet:
             self.lines = (config.verdict(found),)
         return config.doctor_rows(found, self.repeated_options)
@@ -129,13 +136,16 @@ class SaveConfig(base.Command):
     The options are written to a file of yours, one for each cloud (--os-cloud).
     Paths are made absolute; the files themselves are not copied. No cloud is asked.
     With --nova-python Nova itself says its release and options; nothing is written
-    there. Exits 5 and writes nothing if the file exists and differs, unless Nova is
-    read again by the same command.
+    there. Without any option Nova is read again by the saved command; if none is
+    saved, the lines to paste are printed. Exits 5 and writes nothing if the file
+    exists and differs, unless Nova is read again by the same command.
     """
 
     examples = """
         # Show what would be saved
         config save --nova-release 2025.1 --dry-run
+        # Read Nova again, or show how to
+        config save
         # Name the scheduler's nova.conf once
         config save --nova-conf /etc/nova/nova.conf
         # Ask the running scheduler, without a file
@@ -175,18 +185,21 @@ class SaveConfig(base.Command):
         explain.add_timeout(group)
         arguments.add_scheduler_options(parser)
 
-    def take_action(self, args: argparse.Namespace) -> None:
+    def take_action(self, args: argparse.Namespace) -> int:
         """Read, and write or show."""
+        places, dry_run = arguments.places_of(self.app), args.dry_run
+        given = _given(args)
+        if not (args.commands or arguments.named(args).named):
+            before = settings.saved_before(places)
+            if not before:
+                return self._show_how()
+            vars(args).update(before, commands=before[NOVA.name])
         if args.commands:
             timeout = args.nova_python_timeout
-            asked = settings.ask_nova(args.commands, timeout)
-            vars(args).update({**asked, **_given(args)})
+            vars(args).update({**settings.ask_nova(args.commands, timeout), **given})
         sources = arguments.named(args)
         if FILTERS in sources.named:
             raise BadUsage("config save keeps --set filter_scheduler.enabled_filters=")
-        if not sources.named:
-            raise BadUsage("nothing to keep: name a file or an option of the scheduler")
-        places, dry_run = arguments.places_of(self.app), args.dry_run
         text, is_done = settings.save(sources, places, args.force, dry_run)
         for caution in settings.exposed(sources):
             base.LOG.warning("%s", caution)
@@ -194,6 +207,19 @@ class SaveConfig(base.Command):
         self.app.stdout.write(shown)
         for text in config.nova_lines(sources.readings, self.now):
             self.app.stdout.write(f"{visible(text)}\n")
+        return base.ExitCode.DONE
+
+    def _show_how(self) -> int:
+        """Show lines to paste; raises BadUsage, for there is nothing to save."""
+        try:
+            self.log_in()
+        except Exception as exc:
+            problem = "nothing to keep: name a file or an option of the scheduler"
+            raise BadUsage(f"{problem}; config doctor shows how to ask Nova") from exc
+        pythons = settings.nova_pythons(self.cloud())
+        for text in config.python_lines(pythons, self.repeated_options):
+            self.app.stdout.write(f"{visible(text)}\n")
+        raise BadUsage("nothing to keep: use a command from above, or name a file")
 
 
 def _given(args: argparse.Namespace) -> dict[str, Any]:

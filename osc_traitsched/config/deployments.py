@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
@@ -12,6 +13,7 @@ import yaml
 from osc_traitsched.config import document, nova_conf
 from osc_traitsched.config.document import Branch
 from osc_traitsched.config.nova_conf import Entry, Ini, Layer, put, section_and_key
+from osc_traitsched.core.answer import NovaPython
 from osc_traitsched.core.errors import BadConfiguration, BadUsage
 from osc_traitsched.core.nova import options
 from osc_traitsched.core.nova.options import (
@@ -512,3 +514,98 @@ def settings(name: str, release: int) -> Mapping[str, Setting]:
         for distribution, first, value in row.baselines
         if distribution == name and first <= release
     }
+
+
+# How to start a Python beside Nova.
+
+
+@dataclasses.dataclass(frozen=True)
+class _Deployer:
+    """A deployment tool.
+
+    :ivar commands: start a Python, one for each nova.conf; ``{ssh}`` leads to another
+        machine, ``{container}`` is that of nova-scheduler
+    :ivar hosts: what nova-scheduler's host is called in Nova, with the ``machine`` that
+        it is on; empty if it is that machine
+    :ivar files: one of them exists where the tool runs, or where nova-scheduler does
+    """
+
+    tool: str
+    commands: tuple[str, ...]
+    hosts: str = ""
+    files: tuple[str, ...] = ()
+
+
+_DEPLOYERS = (
+    _Deployer(
+        "Kolla",
+        ("{ssh}sudo docker exec -i nova_scheduler python3",),
+        files=("/etc/kolla",),
+    ),
+    _Deployer(
+        "TripleO",
+        ("{ssh}sudo podman exec -i nova_scheduler python3",),
+        # Heat's name of a node, with its domain.
+        r"\w+-controller-\d+(\..*)?",
+        ("/var/lib/config-data/puppet-generated", "~/overcloudrc"),
+    ),
+    _Deployer(
+        "RHOSO",
+        (
+            "scheduler=oc exec -i nova-scheduler-0 -- python3",
+            "api=oc exec -i nova-api-0 -- python3",
+            "conductor=oc exec -i nova-cell0-conductor-0 -- python3",
+        ),
+        r"nova-scheduler-\d+",
+    ),
+    _Deployer(
+        "Helm",
+        ("kubectl -n openstack exec -i deploy/nova-scheduler -- python3",),
+        r"nova-scheduler-[0-9a-f]+-\w{5}",
+    ),
+    _Deployer(
+        "OSA",
+        # The shell of the container puts in the version.
+        ("{ssh}lxc-attach -n {container} -- sh -c /openstack/venvs/nova-*/bin/python",),
+        r"(?P<machine>.+)-nova-\w+-container-[0-9a-f]+",
+        ("/etc/openstack_deploy",),
+    ),
+    _Deployer(
+        "charms",
+        ("juju ssh --pty=false nova-cloud-controller/leader sudo -u nova python3",),
+        r"juju-[0-9a-f]+-.+",
+    ),
+    _Deployer(
+        "package", ("{ssh}sudo -u nova python3",), files=("/etc/nova/nova.conf",)
+    ),
+)
+
+
+def nova_pythons(hosts: Sequence[str], machine: str) -> tuple[NovaPython, ...]:
+    """How to start a Python beside Nova, for each tool that may have deployed it.
+
+    :param hosts: of nova-scheduler, as Nova calls them; empty if unknown
+    :param machine: the name of this one
+    """
+    host = next(iter(hosts), "")
+    by_name = [e for e in _DEPLOYERS if e.hosts and re.fullmatch(e.hosts, host)]
+    by_file = [
+        each
+        for each in _DEPLOYERS
+        if any(os.path.exists(os.path.expanduser(path)) for path in each.files)
+    ]
+    # If the name tells nothing, the tools whose hosts have names of their own are out.
+    left = [each for each in _DEPLOYERS if not (host and each.hosts)]
+    return tuple(_started(e, host, machine) for e in by_name or by_file or left)
+
+
+def _started(deployer: _Deployer, host: str, machine: str) -> NovaPython:
+    found = re.fullmatch(deployer.hosts, host) if deployer.hosts else None
+    on = found.groupdict().get("machine", host) if found else host
+    head, _, tail = host.rpartition("-")
+    names = {
+        "ssh": f"ssh {on} " if on not in ("", machine) else "",
+        "container": f"{head.replace('-', '_')}-{tail}" if found else "CONTAINER",
+    }
+    commands = tuple(each.format_map(names) for each in deployer.commands)
+    return NovaPython(deployer.tool, host, commands)

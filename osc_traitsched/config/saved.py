@@ -15,6 +15,7 @@ from osc_traitsched.config.document import Branch
 from osc_traitsched.config.nova_conf import Entry, Ini, Layer, put, unread
 from osc_traitsched.config.sources import (
     COMMAND_LINE,
+    NOVA,
     SET,
     SOURCES,
     SettingsSources,
@@ -216,6 +217,8 @@ def parse(top: Branch, place: str) -> SettingsSources | None:
         raise top.bad(f"{' and '.join(both)}: a cloud has one of both")
     lines = {name: f"{top.path}:{branches[name].line}" for name in names}
     values = {name: SOURCES[name].parse(branches[name]) for name in names}
+    if times := [each.read for each in values.get(NOVA.name, ())]:
+        place += f" (Nova, read {min(times)[:16].replace('T', ' ')} UTC)"
     return SettingsSources(place, lines=lines, **values) if names else None
 
 
@@ -230,7 +233,6 @@ def text(sources: SettingsSources) -> str:
 
 
 # Settings as a snapshot of a cloud keeps them: values with their places, no files.
-
 
 #: Section and key of each option that any release reads.
 _READ = {

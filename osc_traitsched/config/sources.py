@@ -375,8 +375,9 @@ class SetOptions(Source):
         """The last text of each option; all texts if it takes several."""
         texts: dict[str, Any] = {}
         for name, text in value:
+            plain = text.value if isinstance(text, Entry) else text
             is_several = OPTIONS[name].kind is OptionType.MULTI
-            texts[name] = [*texts.get(name, []), text] if is_several else text
+            texts[name] = [*texts.get(name, []), plain] if is_several else plain
         return texts
 
     def read(self, pairs: Iterable[tuple[str, str | Entry]]) -> Ini:

@@ -7,7 +7,12 @@ import textwrap
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from osc_traitsched.core.answer import Diagnosis, NovaReading, OnMachine
+from osc_traitsched.core.answer import (
+    Diagnosis,
+    NovaPython,
+    NovaReading,
+    OnMachine,
+)
 from osc_traitsched.core.nova import options
 from osc_traitsched.core.nova.filter import special
 from osc_traitsched.core.nova.options import (
@@ -105,7 +110,7 @@ def lines(assumptions: SchedulerSettings, is_all: bool = False) -> Iterator[str]
         yield f"{count(at_default, 'option')} at their default (--all)"
 
 
-#: After it the command shows how to read Nova again.
+#: After it people are told how to read Nova again.
 _OLD = datetime.timedelta(days=1)
 
 
@@ -115,24 +120,27 @@ def nova_lines(
     options: Sequence[Option] = (),
 ) -> Iterator[str]:
     """What was read in Nova: where, when, and the computes of each cell."""
-    times = []
     for each in readings:
         then = moment(each.read)
-        times += [then] if then else []
         when = f", read {age(then, now)}" if then else ""
         nova = f"{each.service or 'Nova'} {each.version}".rstrip()
         yield f"{nova} on {each.host}{when}"
         yield from map(_cell_line, each.cells)
-    if times and now - min(times) > _OLD and readings[0].command:
-        flags = [Option("--nova-python", asked(each)) for each in readings]
-        yield "Read it again, for options may have changed:"
-        yield f"  {line(openstack(_SAVE, *flags), options)}"
+    if text := old(readings, now, options):
+        yield text
 
 
-def asked(reading: NovaReading) -> str:
-    """The command that read it, as --nova-python takes it."""
-    service = reading.service.removeprefix("nova-")
-    return f"{service}={reading.command}" if service else reading.command
+def old(
+    readings: Sequence[NovaReading],
+    now: datetime.datetime,
+    options: Sequence[Option] = (),
+) -> str:
+    """How to read Nova again, if it was read long ago; else empty."""
+    times = [then for each in readings if each.command and (then := moment(each.read))]
+    if not times or now - min(times) <= _OLD:
+        return ""
+    when, command = age(min(times), now), line(openstack(_SAVE), options)
+    return f"Nova's options were read {when}; read them again: {command}"
 
 
 def _cell_line(cell: Mapping[str, Any]) -> str:
@@ -222,31 +230,25 @@ def _cell(value: Value) -> _Value:
 
 DOCTOR_COLUMNS = ("kind", "name", "detail", "command")
 
-#: How to get nova.conf out of the running scheduler, by deployment.
-HOW_TO = {
-    "Kolla": "docker exec nova_scheduler cat /etc/nova/nova.conf",
-    "TripleO": "sudo podman exec nova_scheduler cat /etc/nova/nova.conf",
-    # nova-api's pod alone has what its customServiceConfig sets, as [pci]alias.
-    "RHOSO": "for pod in nova-api-0 nova-scheduler-0; do oc exec $pod -- \\\n"
-    "sh -c 'cat /etc/nova/nova.conf.d/*.conf'; done",
-    "Helm": "kubectl exec deploy/nova-scheduler -- cat /etc/nova/nova.conf",
-    "charms": "juju ssh nova-cloud-controller/leader sudo cat /etc/nova/nova.conf",
-    "OSA": "lxc-attach -n $(lxc-ls --filter nova_api) -- cat /etc/nova/nova.conf",
-    "packages": "sudo cat /etc/nova/nova.conf",
-}
-
 #: Keeps the scheduler's sections, and by their names the options that are read in
 #: others. Passwords are in neither.
 ONLY_READ = r"""
 awk '/^[#;]/{next}/^\[/{h=$0;s=/^\[((filter_)?scheduler|metrics)/;k=0;next}
 /^[^ \t]/{k=s||/^[a-z_]*(filter|weight|isol|alias|_zone|per_host|same_host)/||
-/^[a-z_]*(cross_az|pcpu|version_check|query_pl|limit_ten|placement_|image_)/||
+/^[a-z_]*(cross_az|pcpu|version_|query_|limit_|placem|imag|max_at|down_)/||
 /^[a-z_]*(subset|shuffle|group_pol)/}k{if(h){print h;h=""}print}'""".strip()
 
 
-def doctor_lines(found: Diagnosis, options: Sequence[Option]) -> Iterator[str]:
-    """What is in use, what was found, what is unknown, and how to get it."""
+def doctor_lines(
+    found: Diagnosis, options: Sequence[Option], named: Sequence[Option] = ()
+) -> Iterator[str]:
+    """What is in use, what was found, what is unknown, and how to get it.
+
+    :param named: options that name settings, for the command that saves them
+    """
     yield f"In use: {_in_use(found)}"
+    if named:
+        yield f"  {line(openstack(_SAVE, *named), options)}"
     if found.unused:
         yield "On this machine, not in use:"
     for each in found.unused:
@@ -263,16 +265,34 @@ def doctor_lines(found: Diagnosis, options: Sequence[Option]) -> Iterator[str]:
         yield from textwrap.wrap(
             text, 80, initial_indent="  ", subsequent_indent="    "
         )
-    yield "nova.conf of the running scheduler, by deployment:"
-    for name, command in HOW_TO.items():
-        first, *more = command.split("\n")
-        yield f"  {name:<8} {first}"
-        yield from (f"           {each}" for each in more)
+    yield from python_lines(found.pythons, options)
     command = line(openstack(_SAVE, Option("--nova-conf", "nova.conf")), options)
-    yield "Put this behind it: it keeps the options that are read, and no password:"
+    yield "Or copy nova.conf: cat /etc/nova/nova.conf in place of python3, and then"
     yield from f"  | {ONLY_READ} > nova.conf".split("\n")
-    yield "Save its path once:"
     yield f"  {command}"
+
+
+def python_lines(
+    pythons: Sequence[NovaPython], options: Sequence[Option]
+) -> Iterator[str]:
+    """How to let Nova say its options: lines to paste, if its host is known."""
+    if not pythons[0].host:
+        command = f"{line(openstack(_SAVE), options)} --nova-python COMMAND"
+        yield "Let Nova say it: start the Python beside nova-scheduler, on a controller"
+        yield "or with ssh CONTROLLER before the command of your deployment:"
+        yield f"  {command}"
+        for each in pythons:
+            yield f"  {each.tool:<7} {each.commands[0]}"
+        return
+    yield f"Let Nova say it (nova-scheduler is on {pythons[0].host}):"
+    for each in pythons:
+        yield f"  {each.tool}:"
+        yield f"  {_ask(each, options)}"
+
+
+def _ask(python: NovaPython, options: Sequence[Option]) -> str:
+    flags = [Option("--nova-python", each) for each in python.commands]
+    return line(openstack(_SAVE, *flags), options)
 
 
 def verdict(found: Diagnosis) -> str:
@@ -292,8 +312,8 @@ def doctor_rows(found: Diagnosis, options: Sequence[Option]) -> Table:
     for name, names in found.unknown.items():
         table.append(("unknown", name, _effect(name, names), ""))
     if found.unknown:
-        end = f" | {ONLY_READ} > nova.conf"
-        table += [("how to", name, "", way + end) for name, way in HOW_TO.items()]
+        how = ((each.tool, _ask(each, options)) for each in found.pythons)
+        table += [("how to", name, "", command) for name, command in how]
     return DOCTOR_COLUMNS, table
 
 

@@ -8,8 +8,14 @@ from osc_traitsched.app import settings
 from osc_traitsched.app.settings import SettingsSources
 from osc_traitsched.config import saved
 from osc_traitsched.config.saved import Places
+from osc_traitsched.core.errors import CloudBroke
 from osc_traitsched.core.nova import options
 from tests.unit.app.recorded import RecordedCloud
+
+SCHEDULERS = [
+    {"host": "nova-scheduler-1", "state": "down"},
+    {"host": "nova-scheduler-0", "state": "up"},
+]
 
 ALWAYS = [options.IMAGE_TYPE, options.ENABLED_FILTERS]
 
@@ -26,7 +32,8 @@ def machine(tmp_path, monkeypatch):
 
 def diagnose(release, sources=None, **more):
     sources = sources or SettingsSources(nova_release=release, **more)
-    cloud = RecordedCloud()
+    listed = {"/os-services?binary=nova-scheduler": {"services": SCHEDULERS}}
+    cloud = RecordedCloud(compute=listed)
     return settings.diagnose(cloud, sources, Places())
 
 
@@ -63,3 +70,14 @@ def test_files_of_this_machine_that_are_not_in_use_are_found(machine):
     )
     assert kolla.is_readable
     assert found.assumed.place == package.place
+
+
+def test_the_scheduler_that_is_up_tells_how_to_start_a_python_beside_it():
+    (found,) = diagnose(34).pythons
+    assert (found.tool, found.host) == ("RHOSO", "nova-scheduler-0")
+
+
+def test_a_cloud_that_lists_no_services_leaves_all_tools():
+    forbidden = CloudBroke("compute", "not allowed", 403)
+    cloud = RecordedCloud(compute={"/os-services?binary=nova-scheduler": forbidden})
+    assert len(settings.nova_pythons(cloud)) > 1

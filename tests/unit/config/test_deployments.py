@@ -119,7 +119,8 @@ def given(settings):
 
 def test_a_chart_writes_its_own_section_alone(write):
     found = join(nova_conf=(write("nova.yaml", HELM),))
-    assert given(found) == {options.ISOLATION: "nova.yaml:7"}
+    own = {options.ISOLATION: "nova.yaml:7", "scheduler.max_attempts": "nova.yaml:6"}
+    assert given(found) == own
     (line,) = found.no_effect
     assert (line.meant, line.source) == (options.ENABLED_FILTERS, "nova.yaml:9")
     assert line.reason.endswith("not conf.filter_scheduler.enabled_filters")
@@ -705,3 +706,68 @@ def test_the_filters_that_can_be_loaded_are_a_parameter(defaults):
     found = tripleo_settings([defaults("NovaSchedulerAvailableFilters: [a.A, b]")])
     assert found[options.AVAILABLE_FILTERS].value == ("a.A", "b")
     assert options.ENABLED_FILTERS not in found
+
+
+# The line that starts a Python beside Nova.
+
+
+#: What nova-scheduler's host is called, by deployment, and the command from elsewhere.
+STARTS = {
+    "overcloud-controller-0.example.com": (
+        "TripleO",
+        "ssh overcloud-controller-0.example.com sudo podman exec -i nova_scheduler "
+        "python3",
+    ),
+    "nova-scheduler-0": ("RHOSO", "scheduler=oc exec -i nova-scheduler-0 -- python3"),
+    "nova-scheduler-7c9f5d8b6d-x2lqz": (
+        "Helm",
+        "kubectl -n openstack exec -i deploy/nova-scheduler -- python3",
+    ),
+    "az1-infra1-nova-api-container-1f2e3d4c": (
+        "OSA",
+        "ssh az1-infra1 lxc-attach -n az1_infra1_nova_api_container-1f2e3d4c -- "
+        "sh -c /openstack/venvs/nova-*/bin/python",
+    ),
+    "juju-3f2a1c-0-lxd-7": (
+        "charms",
+        "juju ssh --pty=false nova-cloud-controller/leader sudo -u nova python3",
+    ),
+}
+
+
+@pytest.fixture
+def elsewhere(monkeypatch):
+    """A machine with no file of a deployment tool."""
+    monkeypatch.setattr(deployments.os.path, "exists", lambda path: False)
+
+
+@pytest.mark.usefixtures("elsewhere")
+@pytest.mark.parametrize("host", STARTS)
+def test_the_host_of_the_scheduler_tells_who_deployed_it(host):
+    (found,) = deployments.nova_pythons([host, "other"], "laptop")
+    assert (found.tool, found.commands[0]) == STARTS[host]
+    assert found.host == host
+
+
+@pytest.mark.usefixtures("elsewhere")
+def test_services_of_rhoso_have_a_command_each():
+    (found,) = deployments.nova_pythons(["nova-scheduler-0"], "laptop")
+    names = [each.partition("=")[0] for each in found.commands]
+    assert names == ["scheduler", "api", "conductor"]
+
+
+@pytest.mark.usefixtures("elsewhere")
+def test_a_name_that_tells_nothing_leaves_tools_without_names_of_their_own():
+    found = deployments.nova_pythons(["ctl1"], "laptop")
+    assert [each.tool for each in found] == ["Kolla", "package"]
+    assert found[0].commands == ("ssh ctl1 sudo docker exec -i nova_scheduler python3",)
+    assert all(not each.host for each in deployments.nova_pythons([], "laptop"))
+    assert len(deployments.nova_pythons([], "laptop")) == 7
+
+
+def test_files_of_a_tool_tell_it_and_this_machine_needs_no_ssh(monkeypatch):
+    monkeypatch.setattr(
+        deployments.os.path, "exists", lambda path: path == "/etc/kolla"
+    )
+    (found,) = deployments.nova_pythons(["ctl1"], "ctl1")
+    assert found.commands == ("sudo docker exec -i nova_scheduler python3",)

@@ -436,6 +436,17 @@ def test_an_old_reading_shows_how_to_read_again():
         "  b: no answer (E); its hosts are unknown",
     ]
     assert list(config.nova_lines([said], then)) == lines
-    *_, last = config.nova_lines([said], then + datetime.timedelta(days=3))
-    command = "openstack trait-sched config save --nova-python 'api=ssh ctl7 python3'"
-    assert last == f"  {command}"
+    later = then + datetime.timedelta(days=3)
+    *_, last = config.nova_lines([said], later)
+    assert last == (
+        "Nova's options were read 3 days ago; read them again: "
+        "openstack trait-sched config save"
+    )
+    # Of a snapshot nothing can be read again.
+    assert config.old([dataclasses.replace(said, command="")], later) == ""
+
+
+def test_the_place_of_what_nova_said_has_its_time(read):
+    said = (reading("nova-scheduler"), reading("nova-api"))
+    found = read(config_saved.text(SettingsSources(nova=said)))
+    assert found.place == "a test (Nova, read 2026-11-02 10:20 UTC)"

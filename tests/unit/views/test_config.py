@@ -6,7 +6,7 @@ import subprocess
 
 import pytest
 
-from osc_traitsched.config import sources
+from osc_traitsched.config import deployments, sources
 from osc_traitsched.config.sources import (
     CONTROL_PLANE,
     ENVIRONMENTS,
@@ -229,10 +229,13 @@ UNKNOWN = {
 }
 
 
+def unknown(*hosts):
+    pythons = deployments.nova_pythons(hosts, "laptop")
+    return Diagnosis(SchedulerSettings(), (), UNKNOWN, pythons)
+
+
 def test_it_fits_on_a_screen_and_has_the_commands(golden):
-    lines = list(
-        config.doctor_lines(Diagnosis(SchedulerSettings(), (), UNKNOWN), CLOUD)
-    )
+    lines = list(config.doctor_lines(unknown(), CLOUD))
     golden("config/doctor", lines)
     assert len(lines) <= 24
     assert all(len(line) <= 80 for line in lines)
@@ -249,6 +252,22 @@ def test_files_that_are_not_in_use_have_the_command_that_saves_them(golden):
 
 
 def test_rows_name_options_and_deployments():
-    _, rows = config.doctor_rows(Diagnosis(SchedulerSettings(), (), UNKNOWN), ())
+    found = unknown()
+    _, rows = config.doctor_rows(found, ())
     assert [row[1] for row in rows if row[0] == "unknown"] == list(UNKNOWN)
-    assert [row[1] for row in rows if row[0] == "how to"] == list(config.HOW_TO)
+    tools = [each.tool for each in found.pythons]
+    assert [row[1] for row in rows if row[0] == "how to"] == tools
+
+
+def test_the_line_for_a_known_host_is_to_be_pasted(golden):
+    lines = list(config.doctor_lines(unknown("nova-scheduler-0"), CLOUD))
+    golden("config/doctor-rhoso", lines)
+
+
+def test_options_that_name_settings_are_in_the_command_that_saves_them():
+    named = [Option("--nova-conf", "my nova.conf")]
+    found = Diagnosis(SchedulerSettings(place="the command line"), (), {})
+    _, command, *_ = config.doctor_lines(found, CLOUD, named)
+    assert command == (
+        "  openstack --os-cloud prod trait-sched config save --nova-conf 'my nova.conf'"
+    )
