@@ -669,13 +669,19 @@ class _Mask:
         return re.sub("[^,=]+", lambda found: self._part(found[0], label, keeps), value)
 
     def _class(self, path: str) -> str:
-        """The path of a class; its last part alone stands for it elsewhere."""
+        """The path of a class; its last part alone stands for it elsewhere.
+
+        Python takes no label in a package, so that ``acme.`` is another name than
+        ``acme``.
+        """
 
         def part(found: re.Match[str]) -> str:
-            stays = found[0] in _OF_PATHS or is_class_of_nova(found[0])
-            return found[0] if stays else self.word(found[0])
+            name, dot = found.groups()
+            stays = name in _OF_PATHS or is_class_of_nova(name)
+            return found[0] if stays else self.word(found[0]) + dot
 
-        return path if is_class_of_nova(path.strip()) else re.sub(r"\w+", part, path)
+        stays = is_class_of_nova(path.strip())
+        return path if stays else re.sub(r"(\w+)(\.?)", part, path)
 
     def _source(self, text: str) -> str:
         """A file, with its line if it has one."""

@@ -761,6 +761,7 @@ def test_a_name_gets_its_word_though_it_looks_like_one_of_novas(
 )
 def test_own_filters_stay_what_they_are(enabled, available, pattern):
     document = copy.deepcopy(NEIGHBOURS)
+    document["identity"]["projects"] = [{"id": uuid.uuid4().hex, "name": "acme"}]
     paths = ["nova.scheduler.filters.all_filters", available]
     document["settings"] = settings(
         ("filter_scheduler", "enabled_filters", enabled),
