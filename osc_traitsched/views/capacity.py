@@ -152,8 +152,9 @@ def _kind(fit: FlavorFit) -> str:
 
 def _cause(fit: FlavorFit) -> str:
     """What stands behind the names of flavors with this cause."""
-    if fit.never is not None:
-        return f" {never(fit.never)}"
+    largest = f" {never(fit.never)}" if fit.never else ""
+    if fit.never and fit.never.is_of_all:
+        return largest
     if fit.limit and _kind(fit) == _FULL:
         free = ""
         if fit.largest_free is not None:
@@ -161,14 +162,14 @@ def _cause(fit: FlavorFit) -> str:
             free = f": largest free {number}{words.unit(fit.limit)} on {host}"
         return f" ({words.noun(fit.limit)}{free})"
     if not isinstance(fit.judgement, Judgement):
-        return ""
+        return largest
     shares = breakdown(fit.judgement, lasting=True)
     if not shares:
-        return ""
+        return largest
     if len(shares) == 1 and isinstance(shares[0].clause, HostFilter):
         all_of = f"all {len(shares[0].hosts)}"
         return f": {shares[0].clause.name} rejects {all_of}"
-    return f": {', '.join(verdict.host_reasons(fit.judgement, shares))}"
+    return f"{largest}: {', '.join(verdict.host_reasons(fit.judgement, shares))}"
 
 
 def _fitting(start: str, names: Sequence[str], end: str, width: int) -> str:

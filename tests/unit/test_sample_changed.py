@@ -751,9 +751,10 @@ def test_capacity_says_never_for_what_lasts(asked):
                 provider["inventories"]["DISK_GB"].update(total=900, max_unit=900)
 
     found = asked(change, "capacity m1.large")
-    assert "never: m1.large: 6 lack trait CUSTOM_SSD, 2 are short of disk\n" in (
-        found.out
-    )
+    assert (
+        "never: m1.large needs 700 GB of disk, the largest suitable host has 500 GB: "
+        "6 lack trait CUSTOM_SSD, 2 are short of disk\n"
+    ) in found.out
 
 
 @pytest.mark.parametrize(("zone", "code"), [("az-nord", 3), ("az-east", 0)])
