@@ -518,6 +518,11 @@ def compute_effects(placement: Service, impact: ImpactAnalysis) -> Iterator[Effe
         figures=True,
         known=lambda: offers,
     )
+    if has_filter(impact.settings, special.COMPUTE):
+        # ComputeFilter rejects hosts that are down, as the trait does disabled ones.
+        nodes = impact.clouds[0].snapshot.nova.computes
+        down = (each.uuid for each in nodes if not (each.is_up and each.is_enabled))
+        facts = facts.with_disabled(down)
     room = RowHosts(impact, facts)
     facts = facts.with_all_enabled()
     amounts = matcher.amounts(c for each in impact.queries for c in each.clauses)

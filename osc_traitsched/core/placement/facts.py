@@ -139,6 +139,11 @@ class Facts:
             self, candidates=self.candidates | cut_off, cut_off=cut_off
         )
 
+    def with_disabled(self, roots: Iterable[str]) -> Facts:
+        """The facts as if these hosts' compute services were disabled."""
+        off = {root: self.traits.get(root, frozenset()) | {DISABLED} for root in roots}
+        return dataclasses.replace(self, traits={**self.traits, **off})
+
     def with_all_enabled(self) -> Facts:
         """The facts as if all compute services were enabled."""
         traits = {uuid: names - {DISABLED} for uuid, names in self.traits.items()}
