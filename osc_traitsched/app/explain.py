@@ -174,8 +174,8 @@ def _refused(cloud: Cloud, start: _Start, refusal: PlacementRefuses) -> Explanat
 def _start(cloud: Cloud, question: Question) -> _Start | RefusedRequest:
     try:
         question.check_enabled()
-        request = question.request()
         check_visible(cloud, question)
+        request = question.request()
     except Refusal as refusal:
         doubts = Doubts(releases=not_refusing(question))
         return RefusedRequest(question, refusal, doubts=doubts)
