@@ -9,7 +9,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Annotated, Any, Literal, NamedTuple, Optional
 
 from osc_traitsched.core.answer import Answer, Reason
-from osc_traitsched.core.judge.judgement import Judgement, RequestResult
+from osc_traitsched.core.judge.judgement import (
+    Judgement,
+    RefusedRequest,
+    RequestResult,
+)
 from osc_traitsched.core.judge.reasons import breakdown, is_of_zone
 from osc_traitsched.core.nova.clause import HostFilter, Resource
 from osc_traitsched.core.servers.failure import Changes, Failure, ServerAnswer, Stage
@@ -210,7 +214,10 @@ def _of_host(
         if isinstance(judgement, Judgement)
         for reason in verdict.of_hosts(each, judgement, hosts)
     )
-    if can is Answer.NO:
+    if can is Answer.NO and isinstance(judgement, RefusedRequest):
+        text = explain_words.text(judgement.refusal, is_moved=False)
+        yield Line(f"Nova would no longer allow {host}: {text}", Tone.NO)
+    elif can is Answer.NO:
         yield Line(f"Nova would no longer allow {host}: it {why}.", Tone.NO)
         asked = openstack("trait-sched server destinations", _name(answer))
         yield Line(f"Where it could go: {line(asked, options)}")
