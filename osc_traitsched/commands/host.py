@@ -70,8 +70,8 @@ class ListZones(base.Lister):
     """List the availability zones: how full they are, and what is odd in them.
 
     "largest free" is the most free RAM of a host that is not disabled, down or
-    isolated. A host is full if no flavor that suits it fits. An isolated host is
-    unusable if it lacks the trait. Nothing is written.
+    isolated. A host is full if no flavor fits, and one would if the host were empty. An
+    isolated host is unusable if it lacks the trait. Nothing is written.
     """
 
     examples = """

@@ -136,26 +136,30 @@ def _without_room(found: Capacity, width: int, most: int) -> Iterator[str]:
 
 
 #: What stands before the names of flavors without room, by reason.
-_FULL, _NEVER, _REJECTED = "full: ", "never: ", "rejected: "
-_KINDS = {Reason.FULL: _FULL, Reason.DISABLED: "not now: ", Reason.REJECTED: _REJECTED}
+_KINDS = {
+    Reason.FULL: "full: ",
+    Reason.DISABLED: "not now: ",
+    Reason.ISOLATED: "isolated: ",
+    Reason.MISCONFIGURED: "never: ",
+    Reason.REJECTED: "rejected: ",
+    Reason.DEPENDS: "depends on nova.conf: ",
+    Reason.UNKNOWN: "unknown: ",
+}
+_FULL, _NEVER = _KINDS[Reason.FULL], _KINDS[Reason.MISCONFIGURED]
+_REJECTED = _KINDS[Reason.REJECTED]
 
 
 def _kind(fit: FlavorFit) -> str:
-    if fit.answer.is_open:
-        return "depends on nova.conf: "
-    if fit.never is not None:
-        return _NEVER
-    if fit.limit and fit.empty.most:
-        return _FULL
-    return _KINDS.get(fit.judgement.reason, _NEVER)
+    return _KINDS[fit.judgement.reason]
 
 
 def _cause(fit: FlavorFit) -> str:
     """What stands behind the names of flavors with this cause."""
-    largest = f" {never(fit.never)}" if fit.never else ""
-    if fit.never and fit.never.is_of_all:
+    kind = _kind(fit)
+    largest = f" {never(fit.never)}" if kind == _NEVER and fit.never else ""
+    if largest and fit.never and fit.never.is_of_all:
         return largest
-    if fit.limit and _kind(fit) == _FULL:
+    if kind == _FULL and fit.limit:
         free = ""
         if fit.largest_free is not None:
             number, host = fit.largest_free

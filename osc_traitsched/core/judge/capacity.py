@@ -331,12 +331,11 @@ class FlavorFit:
         """Whether another server fits, after the change if one was asked for."""
         if self.then is not None:
             return self.then.answer
-        room = self.after or self.room
-        if self.judgement.refusal is not None:
-            return Answer.NO
-        if room.least:
+        if self.after is None or self.judgement.refusal is not None:
+            return self.judgement.answer
+        if self.after.least:
             return Answer.YES
-        if room.most:
+        if self.after.most:
             names = self.judgement.open.of_hosts(self.hosts)
             return Answer.DEPENDS if names else Answer.UNKNOWN
         return Answer.DEPENDS if self.judgement.open.gained else Answer.NO
@@ -439,9 +438,11 @@ class FlavorCounter:
         :param is_sure: False to count hosts that a filter may reject as any other
         :param is_offered: Placement offers all of them each amount now
         """
-        found = {}
-        for counter, several in self._by_counter(list(roots)):
-            for root, fit in counter.on(several, free, is_offered):
+        found: dict[str, HostFit] = {}
+        left = list(roots)
+        # A host with dedicated CPUs pins to them, whichever query Nova claims by.
+        for counter in self._counters:
+            for root, fit in counter.on(left, free, is_offered):
                 if is_sure and root in self._unsure:
                     fit = fit._replace(room=Room(0, fit.room.most))
                 cap = self._caps.get(root)
@@ -449,18 +450,8 @@ class FlavorCounter:
                     fit = fit._replace(room=fit.room.capped(*cap))
                 if fit.room.most:
                     found[root] = fit
+            left = [root for root in left if root not in found]
         return found
-
-    def _by_counter(self, roots: list[str]) -> Iterator[tuple[Counter, list[str]]]:
-        """Hosts with dedicated CPUs pin to these, whichever query Nova claims by."""
-        stock, reachable = self._facts.stock, self._facts.reachable
-        for counter in self._counters[:-1]:
-            dedicated = {uuid for uuid, classes in stock.items() if "PCPU" in classes}
-            others = [r for r in roots if dedicated.isdisjoint(reachable(r))]
-            yield counter, [r for r in roots if not dedicated.isdisjoint(reachable(r))]
-            roots = others
-        for counter in self._counters[-1:]:
-            yield counter, roots
 
     def room(self, fits: Mapping[str, HostFit], free: Free) -> Room:
         """Servers on several hosts; what sharing providers give counts once."""

@@ -31,7 +31,13 @@ from osc_traitsched.core.nova.question import Question
 from osc_traitsched.core.nova.request import Request
 from osc_traitsched.core.nova.weighers import Ranking
 from osc_traitsched.core.placement import facts as placement_facts
-from osc_traitsched.core.placement.facts import Facts, PlacementAnswer, Room, Stock
+from osc_traitsched.core.placement.facts import (
+    Facts,
+    Figures,
+    PlacementAnswer,
+    Room,
+    Stock,
+)
 from osc_traitsched.core.placement.matcher import Matcher
 
 # The answer for one request.
@@ -293,6 +299,11 @@ class Judgement:
         """The judgement if some hosts, by UUID, are no candidates."""
         facts = dataclasses.replace(self.facts, candidates=self.facts.candidates - lost)
         return dataclasses.replace(self, facts=facts, doubts=self.doubts.without(lost))
+
+    def with_stock(self, stock: Figures) -> Judgement:
+        """The judgement with more inventories, which decide about its reasons."""
+        facts = dataclasses.replace(self.facts, stock={**self.facts.stock, **stock})
+        return dataclasses.replace(self, facts=facts)
 
     @functools.cached_property
     def open(self) -> OpenOptions:

@@ -404,7 +404,10 @@ class HostView:
     def reasons(self) -> Mapping[str, Reason]:
         """Why each other flavor does not fit on the host, by its name."""
         uuid, rejected = self.host.uuid, self.capacity.rejected
-        of_hosts = {e.question.flavor["name"]: e.reason_of(uuid) for e in self.unfit}
+        of_hosts = {
+            each.question.flavor["name"]: each.with_stock(self.stock).reason_of(uuid)
+            for each in self.unfit
+        }
         return of_hosts | {e.question.flavor["name"]: e.reason for e in rejected}
 
     @property
@@ -505,7 +508,7 @@ class HostUse(NamedTuple):
 
     :ivar ram: its inventories of RAM
     :ivar unusable: why most flavors can't use it: disabled, down, isolated; or empty
-    :ivar is_full: flavors suit it, and none of them fits
+    :ivar is_full: no flavor fits, and one would if the host were empty
     """
 
     name: str
@@ -525,18 +528,26 @@ def host_uses(
     :param isolates: Nova isolates aggregates by traits
     """
     snapshot = facts.snapshot
+    judgements = [
+        each.judgement.with_stock(facts.stock)
+        for each in room.flavors
+        if isinstance(each.judgement, Judgement)
+    ]
     for node in sorted(snapshot.nova.computes, key=lambda node: node.node):
-        tree = snapshot.host_trees.get(node.uuid, ())
+        root = node.uuid
+        tree = snapshot.host_trees.get(root, ())
         stock = (facts.stock.get(uuid, {}).get("MEMORY_MB") for uuid in tree)
-        suiting = [fit for fit in room.flavors if node.uuid in fit.suited]
         state = "" if node.is_enabled else "disabled"
         isolated = _isolated(node, snapshot.nova, held) if isolates else ""
+        is_full = not any(root in fit.hosts for fit in room.flavors) and any(
+            each.reason_of(root) is Reason.FULL for each in judgements
+        )
         yield HostUse(
             node.node,
             node.zones,
             [*filter(None, stock)],
             ", ".join(filter(None, (state if node.is_up else "down", isolated))),
-            bool(suiting) and not any(node.uuid in fit.hosts for fit in suiting),
+            is_full,
         )
 
 

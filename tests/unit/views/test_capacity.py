@@ -76,13 +76,16 @@ def text(capacity, encoding="utf-8", **terminal):
 GROUPS = {"east": (2, Room(7, 7), 2), "west": (0, Room(0, 0), 1)}
 KEPT = KeptAway(UP, ("cmp04", "cmp05"), 40)
 SMALL = {"inventories": {"MEMORY_MB": 128}}
+FULL = {"inventories": {"MEMORY_MB": {"total": 8192, "used": 8064}}}
+NO_DISK = {"inventories": {"DISK_GB": {"total": 99, "used": 99}}}
+VCPUS = Never("VCPU", 16, 8)
 EMPTY = {"empty": Room(21, 21)}
 FREE = {"largest_free": Largest(128, "cmp01"), **EMPTY}
 WITHOUT_ROOM = (
-    *(without_room(f"full-of-ram-{n:02d}", SMALL, **FREE) for n in range(9)),
-    without_room("of-disk", {"inventories": {"DISK_GB": 0}}, **EMPTY),
+    *(without_room(f"full-of-ram-{n:02d}", FULL, **FREE) for n in range(9)),
+    without_room("of-disk", NO_DISK, **EMPTY),
     without_room("too-large", SMALL),
-    without_room("huge", {}, never=Never("VCPU", 16, 8)),
+    without_room("huge", {}, flavor={"resources:VCPU": "16"}, never=VCPUS),
     without_room("gold", {}, flavor={"trait:CUSTOM_GOLD": "required"}),
     without_room("gold-too", {}, flavor={"trait:CUSTOM_GOLD": "required"}),
     without_room("stopped", {"traits": [DISABLED]}),
@@ -109,7 +112,7 @@ SCREENS = {
         fit("small", 7, groups=GROUPS),
         fit("large", 7, groups=GROUPS),
         without_room(
-            "huge", SMALL, groups=dict.fromkeys(GROUPS, (0, Room(0, 0), 0)), **EMPTY
+            "huge", FULL, groups=dict.fromkeys(GROUPS, (0, Room(0, 0), 0)), **EMPTY
         ),
         query=CapacityQuery(by="zone"),
     ),
@@ -137,7 +140,10 @@ def test_the_answer_is_the_first_line_and_then_a_table(golden):
 
 def test_fifty_flavors_are_one_screen():
     many = [
-        fit(f"a-flavor-with-a-long-name-{n:02d}", n, groups=GROUPS) for n in range(50)
+        (fit if n else without_room)(
+            f"a-flavor-with-a-long-name-{n:02d}", n or FULL, groups=GROUPS
+        )
+        for n in range(50)
     ]
     changed = CapacityQuery(set_then=("scheduler.max_attempts=3",))
     for query in (CapacityQuery(), CapacityQuery(by="zone"), changed):
@@ -160,7 +166,10 @@ def test_fifty_flavors_are_one_screen():
     ],
 )
 def test_the_first_line_names_what_is_short(rooms, said):
-    fits = [fit(f"f{number}", room) for number, room in enumerate(rooms)]
+    fits = [
+        fit(f"f{number}", room) if room else without_room(f"f{number}", FULL)
+        for number, room in enumerate(rooms)
+    ]
     first = text(found(*fits, query=CapacityQuery(at_least=2)))[0]
     assert first == (said or text(found(*fits))[0])
 
