@@ -209,6 +209,8 @@ def _with_effects(
 ) -> TraitPlan:
     """If an image requires a trait that is removed, each flavor counts.
 
+    Flavors count with images that require other traits, too.
+
     :param found: all providers, all traits, and who has those that are removed
     :param inside: members of Placement's aggregates, which the plan changes
     :param is_said: which flavors lose their last host is known
@@ -220,8 +222,10 @@ def _with_effects(
         return todo
     try:
         flavors = lookup.flavors(cloud)
-        images, unread = requiring_images(cloud, removed if inside is None else known)
-        if not images and inside is None:
+        is_judged = bool(removed) or inside is not None
+        images, unread = requiring_images(cloud, known if is_judged else ())
+        named = (trait.required_by_image(body) & {*removed} for body in images)
+        if inside is None and not any(named):
             flavors = tuple(
                 body
                 for body in flavors
