@@ -1,324 +1,402 @@
-"""Commands agree on answers, numbers and reasons."""
+"""Commands agree on answers, reasons, numbers and exit codes, and with the judge.
+
+``TRAITSCHED_CLOUDS`` times ten clouds are drawn, without a server.
+"""
 
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import json
+import os
 import random
+import re
+import shlex
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import pytest
 
-from osc_traitsched.app import capacity, drain, explain, host, request, server
-from osc_traitsched.app import flavor as app_flavor
-from osc_traitsched.app.settings import SettingsSources
-from osc_traitsched.core.answer import Answer
-from osc_traitsched.core.nova.question import MoveKind, ServerSpec
-from osc_traitsched.core.servers.drain import StuckReason
-from osc_traitsched.core.servers.usage import CapacityQuery
-from osc_traitsched.views import flavor as views
-from tests.functional.draining import Asked, FullHost
+from osc_traitsched.app import explain, request, snapshot
+from osc_traitsched.cloud import allocation_candidates
+from osc_traitsched.commands.base import ExitCode
+from osc_traitsched.commands.explain import exit_code
+from osc_traitsched.core.answer import Answer, Reason
+from osc_traitsched.core.errors import NotForProject
+from osc_traitsched.core.judge.judgement import Judgement, RefusedRequest
+from osc_traitsched.core.nova.question import ServerSpec
+from osc_traitsched.text import ranges
+from tests.functional import shell
 from tests.functional.nova import Nova
 from tests.functional.placement import STANDARD
-from tests.services.nova import CloudWithImages, MadeUpNova
-
-# All commands give the same answer about a host, with an unknown nova.conf.
-
+from tests.services import drawn
 
 pytestmark = pytest.mark.one_client
 
-
-class Host(NamedTuple):
-    name: str
-    uuid: str
-
-
-GOLD, PROJECT = "CUSTOM_GOLD", "0a" * 16
-RAW = "COMPUTE_IMAGE_TYPE_RAW"
-SOURCES = SettingsSources(nova_release=33)
-NAMES = [f"cmp{number:02d}" for number in range(20)]
-AGGREGATES = {
-    "golden": ({f"trait:{GOLD}": "required"}, NAMES[1:4]),
-    "theirs": ({"filter_tenant_id": "0b" * 16}, NAMES[4:7]),
-    "fast": ({"ssd": "true"}, NAMES[7:10]),
-    "ours": ({"filter_tenant_id": PROJECT}, NAMES[10:12]),
-}
-SCOPED = {"aggregate_instance_extra_specs:ssd": "true"}
-FLAVORS = {
-    "plain": ({}, 1024),
-    "gold": ({f"trait:{GOLD}": "required"}, 1024),
-    "fast": (SCOPED, 1024),
-    "large": ({}, 20_000),
-    "huge": ({}, 90_000),
-}
-
-
-class Twenty(FullHost):
-    """Twenty hosts; the first has a server of each flavor that fits there."""
-
-    def __init__(self, url, hosts):
-        flavors = [
-            {"id": f"f-{name}", "name": name, "vcpus": 1, "ram": ram, "disk": 1}
-            | {"extra_specs": specs, "os-flavor-access:is_public": True}
-            for name, (specs, ram) in FLAVORS.items()
-        ]
-        super().__init__(url, hosts, len(flavors))
-        nova = MadeUpNova([(h.name, h.uuid) for h in hosts], AGGREGATES, flavors)
-        self.compute = Asked("compute", self._of_nova(nova))
-        for body, flavor in zip(self.bodies, flavors):
-            size = {key: flavor[key] for key in ("vcpus", "ram", "disk", "extra_specs")}
-            body["name"] = f"on-{flavor['name']}"
-            body["tenant_id"] = PROJECT
-            body["flavor"] = {
-                **size,
-                "swap": 0,
-                "ephemeral": 0,
-                "original_name": flavor["name"],
-            }
-
-    def _of_glance(self, path, params):
-        listed = super()._of_glance("/images", {"os_hidden": "false", **params})
-        return listed if path == "/images" else listed["images"][0]
-
-    def _of_nova(self, nova):
-        others = super()._of_nova(nova)
-
-        def answer(path, params):
-            _, kind, *rest = path.split("/")
-            if kind != "servers" or rest == ["detail"]:
-                return others(path, params)
-            if rest[1:]:
-                return {"instanceActions": []}
-            (body,) = (each for each in self.bodies if each["id"] == rest[0])
-            return {"server": body}
-
-        return answer
-
-
-@pytest.fixture
-def agreement_cloud(placement):
-    placement.create_traits(GOLD)
-    hosts = []
-    for number, name in enumerate(NAMES):
-        traits = [GOLD] if 1 <= number < 4 or number == 12 else []
-        traits += [RAW] if number != 13 else []
-        ram = 8000 if number % 3 else 32000
-        sizes = {"VCPU": 64, "MEMORY_MB": ram, "DISK_GB": 900}
-        uuid = placement.add_host(name, traits, inventories=sizes)
-        hosts.append(Host(name, uuid))
-    placement.allocate(hosts[14].uuid, MEMORY_MB=7500)
-    made = Twenty(placement.url, hosts)
-    uuids = {host.name: host.uuid for host in hosts}
-    aggregates = MadeUpNova((), AGGREGATES).aggregates
-    for name in NAMES:
-        inside = [each["uuid"] for each in aggregates if name in each["hosts"]]
-        placement.call(
-            "PUT",
-            f"/resource_providers/{uuids[name]}/aggregates",
-            {
-                "aggregates": inside,
-                "resource_provider_generation": placement.generation(uuids[name]),
-            },
-        )
-    return made
-
-
-def judged(agreement_cloud, flavor, **of_server):
-    """What explain says of each host, by name, and of all of them."""
-    question = request.question(agreement_cloud, ServerSpec(flavor, ""), SOURCES)
-    question = dataclasses.replace(question, **of_server)
-    judgement = explain.explain(agreement_cloud, question, want_fixes=False).judgement
-    hosts = {each.name: judgement.answer_of(each.uuid) for each in judgement.hosts}
-    return hosts, judgement.answer
-
-
-def shown(view):
-    """What a host show says of each flavor."""
-    answers = dict.fromkeys((each.name for each in view.capacity.flavors), Answer.NO)
-    answers |= dict.fromkeys(view.fits, Answer.UNKNOWN)
-    answers |= {each.question.flavor["name"]: Answer.DEPENDS for each in view.open}
-    return answers | dict.fromkeys(view.sure, Answer.YES)
-
-
-def is_same(one, other):
-    """Whether both are yes, both are no, or both are open."""
-    return one is other or (one.is_open and other.is_open)
-
-
-def test_a_host_has_one_answer_for_a_flavor(agreement_cloud):
-    by_flavor = {flavor: judged(agreement_cloud, flavor)[0] for flavor in FLAVORS}
-    counted = {Answer.YES: 0, Answer.NO: 0, Answer.DEPENDS: 0}
-    for name in NAMES:
-        answers = shown(host.host(agreement_cloud, name, ServerSpec(image=""), SOURCES))
-        for flavor in FLAVORS:
-            said = by_flavor[flavor][name]
-            assert is_same(answers[flavor], said), (name, flavor, answers[flavor], said)
-            counted[said] += 1
-    assert all(counted.values()), counted
-
-
-def test_capacity_and_candidates_answer_as_explain_does(agreement_cloud):
-    spec = ServerSpec(image="")
-    for fit in capacity.capacity(
-        agreement_cloud, spec, SOURCES, CapacityQuery()
-    ).flavors:
-        answers, answer = judged(agreement_cloud, fit.name)
-        assert is_same(fit.answer, answer), fit.name
-        with_room = {host.name for host in fit.judgement.candidates}
-        assert {name for name in NAMES if answers[name] is Answer.YES} <= with_room
-
-
-def test_a_drain_answers_as_the_move_of_each_server_alone(agreement_cloud):
-    plan = drain.plan(agreement_cloud, [NAMES[0]], SOURCES)
-    alone = {}
-    for move in plan.server_moves:
-        asked = server.AskedMove(MoveKind.LIVE_MIGRATION)
-        found = server.destinations(
-            agreement_cloud, move.state.id, asked, ServerSpec(), SOURCES
-        )
-        alone[move.state.name] = dict(found.hosts)
-    for step in plan.steps:
-        said = alone[step.server_move.state.name][step.to.node]
-        assert said.is_open if step.unknown else said is Answer.YES, step
-    for stuck in plan.stuck:
-        answers = set(alone[stuck.server_move.state.name].values())
-        assert stuck.why is StuckReason.NO_HOST
-        assert Answer.YES not in answers
-        assert stuck.depends is (Answer.DEPENDS in answers)
-    assert plan.steps
-    assert any(each.depends for each in plan.stuck)
-    assert not all(each.depends for each in plan.stuck)
-
-
-def test_a_server_is_explained_as_its_flavor(agreement_cloud):
-    for flavor in FLAVORS:
-        (body,) = (
-            each for each in agreement_cloud.bodies if each["name"] == f"on-{flavor}"
-        )
-        found = server.answer(
-            agreement_cloud, body["id"], ServerSpec(image=""), SOURCES
-        )
-        answers = {
-            host.name: found.judgement.answer_of(host.uuid)
-            for host in found.judgement.hosts
-        }
-        assert answers == judged(agreement_cloud, flavor, project=PROJECT)[0]
-
-
-# No number of one command contradicts that of another, on clouds that are drawn.
-
-
-HOSTS, COUNT = 5, 30
-MORE = [pytest.param(seed, marks=pytest.mark.full) for seed in range(5, 20)]
-NUMBERS_GOLD, SSD = "CUSTOM_GOLD", "CUSTOM_SSD"
-SPEC = ServerSpec(image="")
-EMPTY = {"/servers/detail": {"servers": []}, "/os-availability-zone": {}}
-EMPTY["/os-availability-zone"] = {"availabilityZoneInfo": []}
-NUMBERS_FLAVORS = {
-    "small": ({}, 1000),
-    "large": ({}, 6000),
-    "huge": ({}, 90_000),
-    "gold": ({f"trait:{NUMBERS_GOLD}": "required"}, 2000),
-    "ssd": ({f"trait:{SSD}": "required"}, 3000),
-    "not-ssd": ({f"trait:{SSD}": "forbidden"}, 500),
-}
-
-
-def draw(placement, seed):
-    """A cloud with hosts of any state, in zones, isolated and for tenants or not."""
-    drawn = random.Random(seed)
-    placement.create_traits(NUMBERS_GOLD, SSD)
-    hosts = []
-    for number in range(HOSTS):
-        traits = [name for name in (NUMBERS_GOLD, SSD) if drawn.random() < 0.5]
-        is_enabled = drawn.random() < 0.8
-        traits += [] if is_enabled else ["COMPUTE_STATUS_DISABLED"]
-        ram = drawn.choice([4000, 8000, 16_000])
-        sizes = {"VCPU": drawn.choice([4, 64]), "MEMORY_MB": ram, "DISK_GB": 900}
-        name = f"cmp{number:02d}"
-        hosts.append((name, placement.add_host(name, traits, inventories=sizes)))
-        used = {"MEMORY_MB": drawn.randrange(ram + 1), "VCPU": drawn.randrange(5)}
-        if used := {key: amount for key, amount in used.items() if amount}:
-            placement.allocate(hosts[-1][1], **used)
-    some = lambda: [name for name, _ in hosts if drawn.random() < 0.4]  # noqa: E731
-    half = drawn.randrange(HOSTS)
-    aggregates = {
-        "east": ({"availability_zone": "az-east"}, [name for name, _ in hosts[:half]]),
-        "golden": ({f"trait:{NUMBERS_GOLD}": "required"}, some()),
-        "theirs": ({"filter_tenant_id": "0b" * 16}, some() if seed % 2 else []),
-    }
-    flavors = [
-        {"id": f"f-{name}", "name": name, "vcpus": 1, "ram": ram, "disk": 1}
-        | {"extra_specs": specs, "os-flavor-access:is_public": True}
-        for name, (specs, ram) in NUMBERS_FLAVORS.items()
+IN_LINE, CLOUDS = 40, 10 * int(os.environ.get("TRAITSCHED_CLOUDS", "20"))
+SEEDS = [
+    pytest.param(seed, marks=pytest.mark.full if seed >= IN_LINE else ())
+    for seed in range(max(IN_LINE, CLOUDS))
+]
+#: Without an image, as ``capacity`` and ``zone list`` are asked.
+PLAIN = ServerSpec(image="")
+#: More servers than any host has room for.
+MANY = 2000
+#: What nobody can take now or later.
+NEVER = frozenset([Reason.MISCONFIGURED, Reason.REJECTED])
+#: Rules of ``check`` that say that a flavor has no host.
+NOWHERE = frozenset(
+    [
+        *("resources-no-host", "resources-not-together", "filters-flavor-no-host"),
+        *("traits-no-host", "traits-not-together"),
     ]
-    nova = MadeUpNova(hosts, aggregates, flavors)
-    nova._bodies |= EMPTY
-    services = [{"host": name, "zone": "nova", "updated_at": None} for name, _ in hosts]
-    nova._bodies["/os-services"] = {"services": services}
-    for body in nova._bodies["/os-hypervisors/detail"]["hypervisors"]:
-        is_off = "COMPUTE_STATUS_DISABLED" in placement.traits(body["id"])
-        body["status"] = "disabled" if is_off else "enabled"
-        body["state"] = "up" if drawn.random() < 0.9 else "down"
-    for each in nova.aggregates:
-        for name, uuid in hosts:
-            if name in each["hosts"]:
-                inside = [e["uuid"] for e in nova.aggregates if name in e["hosts"]]
-                path = f"/resource_providers/{uuid}/aggregates"
-                body = {"resource_provider_generation": placement.generation(uuid)}
-                placement.call("PUT", path, {**body, "aggregates": inside})
-    return CloudWithImages(placement.url, nova), dict(hosts)
+)
+#: What ``capacity --full`` puts before the names of flavors, by reason.
+KINDS = {
+    "full": Reason.FULL,
+    "not now": Reason.DISABLED,
+    "isolated": Reason.ISOLATED,
+    "never": Reason.MISCONFIGURED,
+    "rejected": Reason.REJECTED,
+    "depends on nova.conf": Reason.DEPENDS,
+    "unknown": Reason.UNKNOWN,
+}
 
 
-def of_explain(cloud, flavor):
-    """Room that ``explain --count`` finds: together, and by host."""
-    spec = dataclasses.replace(SPEC, flavor=flavor, count=COUNT)
-    question = request.question(cloud, spec, SOURCES)
-    judgement = explain.explain(cloud, question, want_fixes=False).judgement
-    return judgement.room.most, dict(judgement.room_by_host)
+class Pair(NamedTuple):
+    """What a command says of something, and what another one or the judge says."""
+
+    what: object
+    said: object
+    other: object
 
 
-@pytest.mark.parametrize("seed", [*range(5), *MORE])
-def test_no_number_contradicts_another(placement, seed):
-    cloud, hosts = draw(placement, seed)
-    query = CapacityQuery(by="zone")
-    fits = {e.name: e for e in capacity.capacity(cloud, SPEC, SOURCES, query).flavors}
-    on_hosts = {name: host.host(cloud, name, SPEC, SOURCES) for name in hosts}
-    rooms = {
-        flavor: {
-            name: view.fits[flavor]
-            for name, view in on_hosts.items()
-            if flavor in view.fits
+class Asking:
+    """Commands on a drawn cloud, and the judgements that they must agree with.
+
+    :ivar spec: the image, project and zone that all flavors are asked for with
+    """
+
+    def __init__(self, seed, folder):
+        self.cloud = drawn.draw(seed)
+        self.path = folder / "cloud.json"
+        self.path.write_text(json.dumps(self.cloud.document), "utf-8")
+        dice = random.Random(f"asking {seed}")
+        image = dice.choice(["", "", *self.cloud.images])
+        project = dice.choice([None, None, drawn.THEIRS])
+        zone = dice.choice([None, None, *self.cloud.zones])
+        #: Those that are shown; all are counted.
+        self.hosts = dice.sample(self.cloud.hosts, 2)
+        self.flavors = dice.sample(self.cloud.flavors, 2)
+        self.spec = ServerSpec(image=image, project=project, zone=zone)
+        self._known = {}
+
+    @property
+    def options(self):
+        """Those of :attr:`spec`, as words."""
+        image = f"--image {self.spec.image}" if self.spec.image else ""
+        return f"{image} {self.owner}"
+
+    @property
+    def owner(self):
+        """Those of its project and zone."""
+        project, zone = self.spec.project, self.spec.zone
+        words = f"--project {project} " if project else ""
+        return f"{words}--availability-zone {zone}" if zone else words
+
+    def run(self, command, *more):
+        variables = {"TRAITSCHED_SNAPSHOT": str(self.path)}
+        return shell.run(variables, "trait-sched", *shlex.split(command), *more)
+
+    def document(self, command):
+        """Its exit code, and what it prints as JSON."""
+        done = self.run(command, "-f", "json")
+        assert done.out, (command, done)
+        return done.code, done.json
+
+    def judged(self, flavor, spec=None):
+        """The judgement of ``explain``, with all that can decide about its reasons."""
+        spec = dataclasses.replace(spec or self.spec, flavor=flavor)
+        if repr(spec) not in self._known:
+            self._known[repr(spec)] = judged(self.cloud.document, spec)
+        return self._known[repr(spec)]
+
+    def of_host(self, flavor, host, spec=None):
+        """Answer and reason for one host, and whether it is a candidate."""
+        found = self.judged(flavor, spec)
+        if not isinstance(found, Judgement):
+            return Answer.NO, Reason.REJECTED, False
+        (root,) = (each.uuid for each in found.hosts if each.name == host)
+        is_candidate = root in found.candidates.uuids and found.ended_by is None
+        return found.answer_of(root), found.reason_of(root), is_candidate
+
+
+def judged(document, spec):
+    saved = snapshot.Snapshot("cloud.json", document)
+    cloud = saved.cloud
+    question = request.question(cloud, spec, saved.sources)
+    found = explain.explain(cloud, question, want_fixes=False).judgement
+    return found if isinstance(found, RefusedRequest) else with_stock(cloud, found)
+
+
+def with_stock(cloud, found):
+    """The judgement with all inventories; commands read only those that decide."""
+    facts = allocation_candidates.with_pools(cloud.placement, found.facts)
+    facts = allocation_candidates.with_inventories(cloud.placement, facts, found.hosts)
+    return found.with_stock(facts.stock)
+
+
+def candidates_of(found):
+    return [] if found.refusal else sorted(host.name for host in found.candidates)
+
+
+def has_room(room):
+    """Whether a server surely fits, and whether one may."""
+    return room["min"] > 0, room["max"] > 0
+
+
+NONE = {"min": 0, "max": 0}
+
+
+# One flavor.
+
+
+def of_flavors(asking: Asking) -> Iterator[Pair]:
+    """Of ``explain``, ``candidates``, ``capacity`` and ``flavor show``."""
+    for flavor in asking.cloud.flavors:
+        found = asking.judged(flavor)
+        code, names = exit_code(found), candidates_of(found)
+        asked = f"{flavor} {asking.spec.image} {asking.owner}"
+        told, body = asking.document(f"explain {asked} --no-fixes")
+        said = told, body["reason"], sorted(body["candidates"])
+        yield Pair(("explain", flavor), said, (code, found.reason.value, names))
+        if flavor in asking.flavors:
+            told, rows = asking.document(f"candidates {asked}")
+            said = told, sorted(row["host"] for row in rows)
+            yield Pair(("candidates", flavor), said, (code, names))
+        told, body = asking.document(f"capacity {flavor} --by host {asking.options}")
+        if isinstance(found, RefusedRequest):
+            # Flavors of other projects are left out.
+            is_there = not isinstance(found.refusal, NotForProject)
+            rejected = [each["flavor"]["name"] for each in body["rejected"]]
+            expected = code, [flavor] * is_there
+            yield Pair(("capacity", flavor), (told, rejected), expected)
+            continue
+        (fit,) = body["flavors"]
+        expected = code, found.reason.value
+        yield Pair(("capacity", flavor), (told, fit["reason"]), expected)
+        rooms = {name: each["servers"] for name, each in fit["groups"].items()}
+        for host in asking.cloud.hosts:
+            answer, _, is_candidate = asking.of_host(flavor, host)
+            said = has_room(rooms.get(host, NONE))
+            expected = answer is Answer.YES, is_candidate
+            yield Pair(("capacity --by host", flavor, host), said, expected)
+        if flavor not in asking.flavors:
+            continue
+        told, shown = asking.document(f"flavor show {flavor} {asking.options}")
+        yield Pair(("flavor show", flavor), (told, shown["reason"]), expected_of(found))
+        said, suitable = shown["servers_that_fit"], shown["suitable_hosts"]
+        yield Pair(("flavor show, room", flavor), said, fit["servers"])
+        groups = shown["zones"].values()
+        said = sum(e["hosts"] for e in groups), sum(e["suitable_hosts"] for e in groups)
+        yield Pair(("flavor show, zones", flavor), said, (fit["hosts"], suitable))
+
+
+def expected_of(found):
+    return exit_code(found), found.reason.value
+
+
+def of_many(asking: Asking) -> Iterator[Pair]:
+    """Of ``explain --count``, ``explain --image``, ``capacity`` and its ``--full``."""
+    flavor, options = asking.cloud.flavors[0], asking.options
+    told, body = asking.document(f"capacity --all-flavors {options}")
+    fits = {each["flavor"]["name"]: each for each in body["flavors"]}
+    rejected = {each["flavor"]["name"] for each in body["rejected"]}
+    answers = {name: asking.judged(name).answer for name in {*fits, *rejected}}
+    code = ExitCode.of(Answer.best(answers.values()))
+    yield Pair("capacity --all-flavors", told, code)
+    if flavor in fits:
+        asked = f"explain {flavor} {asking.spec.image} {asking.owner} --no-fixes"
+        _, counted = asking.document(f"{asked} --count {MANY}")
+        said = counted["max_servers"]
+        yield Pair(("explain --count", flavor), said, fits[flavor]["servers"]["max"])
+    done = asking.run(f"capacity --full --long --all-flavors {options}")
+    shown = {}
+    pattern = "|".join(KINDS)
+    for kind, names in re.findall(rf"^(?:\d+ )?({pattern}): (.*)", done.out, re.M):
+        for each in re.findall(r"\bf\d\b", names):
+            shown[each] = KINDS[kind].value
+    full = {name for name, fit in fits.items() if not fit["servers"]["max"]}
+    reasons = {n: asking.judged(n).reason.value for n in full | rejected}
+    yield Pair("capacity --full", shown, reasons)
+    without = [answers[name] for name in reasons]
+    code = ExitCode.of(Answer.worst(without))
+    code = ExitCode.FINDINGS if code is ExitCode.NO_HOST else code
+    yield Pair("capacity --full, exit code", done.code, code)
+    if not asking.spec.image:
+        return
+    told, body = asking.document(f"explain {options}")
+    rows = {row["flavor"]["name"]: row for row in body["flavors"]}
+    best = Answer.best(asking.judged(each).answer for each in rows)
+    yield Pair("explain --image, exit code", told, ExitCode.of(best))
+    for each, row in rows.items():
+        found = asking.judged(each)
+        expected = found.reason.value, candidates_of(found)
+        said = row["reason"], sorted(row["candidates"])
+        yield Pair(("explain --image", each), said, expected)
+
+
+# One host, and all by zone.
+
+
+def of_hosts(asking: Asking) -> Iterator[Pair]:
+    """Of ``host show``."""
+    for host in asking.hosts:
+        told, body = asking.document(f"host show {host} {asking.options}")
+        rooms = {each["flavor"]: each["servers"] for each in body["fits"]}
+        answers = []
+        for flavor in {*rooms, *body["reasons"]}:
+            answer, reason, is_candidate = asking.of_host(flavor, host)
+            answers.append(answer)
+            said = *has_room(rooms.get(flavor, NONE)), body["reasons"].get(flavor)
+            why = None if is_candidate else reason.value
+            expected = answer is Answer.YES, is_candidate, why
+            yield Pair(("host show", host, flavor), said, expected)
+        code = ExitCode.of(Answer.best(answers))
+        yield Pair(("host show, exit code", host), told, code)
+
+
+def of_zones(asking: Asking) -> Iterator[Pair]:
+    """Of ``zone list``: hosts that are full, and hosts that take nothing."""
+    _, rows = asking.document("zone list")
+    notes = {}
+    for note in itertools.chain.from_iterable(row["notes"] for row in rows):
+        names, word = re.split(r"(?<!,) ", note, maxsplit=1)
+        notes.update(dict.fromkeys(unfolded(names, asking.cloud.hosts), word))
+    for host in asking.cloud.hosts:
+        note = notes.get(host, "")
+        found = [asking.of_host(each, host, PLAIN) for each in asking.cloud.flavors]
+        takes_any = any(is_candidate for _, _, is_candidate in found)
+        is_full = not takes_any and any(why is Reason.FULL for _, why, _ in found)
+        if not note or note == "full":
+            yield Pair(("zone list", host), note == "full", is_full)
+        elif "disabled" in note or "down" in note:
+            yield Pair(("zone list", host, note), takes_any, False)
+    for row in rows[:1]:
+        if most := row["largest free"]:
+            _, shown = asking.document(f"host show {most['host']}")
+            free = [
+                each["capacity"] - each["used"]
+                for each in shown["inventories"]
+                if each["resource_class"] == "MEMORY_MB"
+            ]
+            yield Pair(("zone list", row["zone"]), [most["ram"]], free)
+
+
+def unfolded(text, names):
+    """The names that a range stands for."""
+    several = (itertools.combinations(names, n + 1) for n in range(len(names)))
+    return next(s for s in itertools.chain(*several) if ranges(s) == text)
+
+
+# Flavors that nobody can take.
+
+
+def of_check(asking: Asking) -> Iterator[Pair]:
+    """Of ``check``: an error or a warning for each, and for no other."""
+    _, rows = asking.document("check")
+    bad = [row for row in rows if row["severity"] != "note"]
+    # An image that pins CPUs takes them from other providers of a host.
+    pinning = {"hw_cpu_policy": "dedicated"}
+    specs = [ServerSpec(image=image) for image in ("", *asking.cloud.images)]
+    specs.append(ServerSpec(image=specs[1].image, image_properties=pinning))
+    for flavor in asking.cloud.flavors:
+        found = [asking.judged(flavor, spec) for spec in specs]
+        if any(isinstance(each.refusal, NotForProject) for each in found):
+            continue
+        reasons = {each.reason for each in found}
+        rules = {
+            row["id"]
+            for row in bad
+            if f"flavor {flavor}" in (row["object"], *row["affects"])
         }
-        for flavor in NUMBERS_FLAVORS
-    }
-    for flavor, fit in fits.items():
-        by_host = {
-            name: fit.hosts[uuid].room
-            for name, uuid in hosts.items()
-            if uuid in fit.hosts
-        }
-        assert rooms[flavor] == by_host, flavor
-        most = {name: room.most for name, room in by_host.items()}
-        assert of_explain(cloud, flavor) == (fit.room.most, most), flavor
-        shown = app_flavor.flavor(cloud, flavor, SPEC, SOURCES)
-        assert shown.fit is not None
-        assert (shown.fit.room, shown.fit.hosts) == (fit.room, fit.hosts)
-        assert fit.groups == shown.fit.groups
-        assert sum(number for number, _, _ in fit.groups.values()) == len(fit.hosts)
-        assert sum(suited for _, _, suited in fit.groups.values()) == len(fit.suited)
-        assert sum(room.most for _, room, _ in fit.groups.values()) == fit.room.most
-        out = [name for names in views.never_on_of(shown).values() for name in names]
-        assert out or len(fit.suited) == HOSTS
-    uses = {use.name: use for use in host.host_uses(cloud, SOURCES)}
-    assert uses.keys() == hosts.keys()
-    for name, use in uses.items():
-        stock = on_hosts[name].stock[hosts[name]]["MEMORY_MB"]
-        (own,) = use.ram
-        assert (own.used, own.free) == (stock.used, stock.free), name
-        assert not (use.is_full and on_hosts[name].fits), name
-        if "down" in use.unusable or "disabled" in use.unusable:
-            assert not on_hosts[name].fits, name
+        if reasons <= NEVER:
+            yield Pair(("check", flavor), bool(rules), True)
+        elif rules & NOWHERE:
+            yield Pair(("check", flavor), reasons - {Reason.ISOLATED} <= NEVER, True)
+
+
+# Servers.
+
+
+def of_servers(asking: Asking) -> Iterator[Pair]:
+    """Of ``server destinations``, ``host drain`` and ``capacity --without``."""
+    compute = asking.cloud.document["compute"]
+    hosts = {each["id"]: each["OS-EXT-SRV-ATTR:host"] for each in compute["servers"]}
+    for host in sorted({*hosts.values()} - {None}):
+        told, plan = asking.document(f"host drain {host}")
+        for step in plan["steps"]:
+            there = destinations(asking, step["server"], step["move"])
+            can = there[step["node"]]
+            expected = "open" if step["not_visible_filters"] else "yes"
+            said = "open" if can in ("depends", "unknown") else can
+            what = "host drain", host, step["server"]["name"], step["node"]
+            yield Pair(what, said, expected)
+        for stuck in plan["stuck"]:
+            if stuck["why"] != "no host":
+                continue
+            there = destinations(asking, stuck["server"], stuck["move"])
+            what = "host drain, stuck", host, stuck["server"]["name"]
+            yield Pair(what, [*takers(asking, stuck, there)], [])
+        nodes = [
+            each["hypervisor_hostname"]
+            for each in compute["hypervisors"]
+            if each["service"]["host"] == host
+        ]
+        lost = " ".join(f"--without {each}" for each in nodes)
+        code, body = asking.document(f"capacity {lost}")
+        said = code, body["lost"]["summary"]
+        yield Pair(("capacity --without", host), said, (told, plan["summary"]))
+
+
+def destinations(asking, server, move):
+    """What ``server destinations`` says of each host."""
+    _, body = asking.document(f"server destinations {server['id']} --for {move}")
+    return {each["host"]: each["answer"] for each in body["hosts"]}
+
+
+def takers(asking, stuck, there):
+    """Hosts that surely take a server also if they are named, as a drain names them.
+
+    Then Nova asks for the host's own tree, without what hosts share.
+    """
+    for host in (name for name, answer in there.items() if answer == "yes"):
+        asked = f"{stuck['server']['id']} --for {stuck['move']} --on-host {host}"
+        if asking.run(f"server destinations {asked}").code == ExitCode.DONE:
+            yield host
+
+
+PARTS = (of_flavors, of_many, of_hosts, of_zones, of_check, of_servers)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_commands_agree(tmp_path, seed):
+    asking = Asking(seed, tmp_path)
+    pairs = [pair for part in PARTS for pair in part(asking)]
+    differing = [pair for pair in pairs if pair.said != pair.other]
+    assert differing == [], (seed, asking.options)
+    assert len(pairs) > 40
+
+
+def test_drawn_clouds_have_every_reason():
+    left = {*Reason}
+    for seed in range(IN_LINE):
+        cloud = drawn.draw(seed)
+        for flavor in cloud.flavors:
+            left -= {judged(cloud.document, ServerSpec(flavor=flavor)).reason}
+        if not left:
+            break
+    assert left == set()
 
 
 # The reason of a no beside a real Placement, whose hosts are enabled and emptied.

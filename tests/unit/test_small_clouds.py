@@ -6,14 +6,11 @@ import copy
 import json
 import random
 import shlex
-import uuid
 
 import pytest
 
-from osc_traitsched.app import check, drain, explain, judging, request, snapshot
+from osc_traitsched.app import drain, explain, request, snapshot
 from osc_traitsched.commands.base import ExitCode
-from osc_traitsched.core.answer import Reason
-from osc_traitsched.core.check.survey import Severity, SubjectKind
 from osc_traitsched.core.nova.question import ServerSpec
 from tests.functional import shell
 from tests.services.environment import REPOSITORY
@@ -151,122 +148,3 @@ def test_moves_to_make_room_are_looked_for_in_any_cloud(tmp_path, left_out, sing
     question = request.question(saved.cloud, asked, saved.sources)
     found = drain.with_moves(saved.cloud, explain.explain(saved.cloud, question))
     assert found.judgement.refusal or found.make_room.steps == ()
-
-
-# Commands that answer one question give one answer and one exit code.
-
-
-SAVED_SAMPLE = json.loads((REPOSITORY / "examples" / "cloud.json").read_text("utf-8"))
-OPTIONS = (
-    "",
-    "--set scheduler.query_placement_for_image_type_support=true",
-    "--set filter_scheduler.enabled_filters=ComputeFilter",
-    "--enable-filter NUMATopologyFilter",
-    "--nova-release wallaby",
-)
-SPECS = (
-    {},
-    {"trait:CUSTOM_SSD": "required"},
-    {"trait:CUSTOM_SDD": "required"},
-    {"trait:COMPUTE_NODE": "forbidden"},
-    {"hw:numa_nodes": "1"},
-    {"aggregate_instance_extra_specs:rack": "east"},
-    {"resources:VCPU": "999"},
-)
-KEYS = ({}, {"disk_format": "qcow2"}, {"hw_firmware_type": "uefi"}, {"os_type": "x"})
-METADATA = (
-    {},
-    {"rack": "east"},
-    {"trait:CUSTOM_SSD": "required"},
-    {"filter_tenant_id": "9bc3d22383bf44fa85e3250a5634df04"},
-    {"filter_tenant_id": "1288b028380a46f79f1f65f5921d6e2b"},
-    {"availability_zone": "az-east"},
-)
-
-
-def drawn(seed):
-    """A cloud, and the options to ask it with."""
-    dice, whole = random.Random(seed), copy.deepcopy(SAVED_SAMPLE)
-    if dice.random() < 0.6:
-        whole["settings"].update(place=None, files={}, lines={}, named={})
-    for aggregate in whole["compute"]["aggregates"]:
-        aggregate["metadata"] = dict(dice.choice(METADATA))
-    for service in whole["compute"]["services"]:
-        service["status"] = dice.choice(["enabled", "enabled", "disabled"])
-    for flavor in whole["compute"]["flavors"]:
-        flavor["extra_specs"] = dict(dice.choice(SPECS))
-    for image in whole["image"]["images"]:
-        image.update(dice.choice(KEYS))
-    return whole, dice.choice(OPTIONS)
-
-
-@pytest.mark.parametrize("seed", range(12))
-def test_candidates_and_explain_agree(tmp_path, seed):
-    whole, options = drawn(seed)
-    path = tmp_path / "cloud.json"
-    path.write_text(json.dumps(whole), "utf-8")
-
-    def ask(verb, *more):
-        variables = {"TRAITSCHED_SNAPSHOT": str(path)}
-        words = (verb, *asked, *shlex.split(options), "-f", "json", *more)
-        return shell.run(variables, "trait-sched", *words)
-
-    for flavor in ("m1.small", "m1.large", "ssd.medium"):
-        asked = (flavor, random.Random(flavor).choice(["ubuntu-24.04", "windows-2022"]))
-        listed, explained = ask("candidates"), ask("explain")
-        hosts = [row["host"] for row in listed.json]
-        assert listed.code == explained.code, (asked, listed.err)
-        assert sorted(hosts) == sorted(explained.json["candidates"])
-
-
-def with_unlisted(whole, seed):
-    """With a pool, or a node of bare metal, which no answer on many hosts shows."""
-    place, compute = whole["placement"], whole["compute"]
-    added = copy.deepcopy(place["providers"][0])
-    identity = str(uuid.UUID(int=seed + 1))
-    added.update(uuid=identity, root=identity, name="added")
-    inventory = {**added["inventories"]["DISK_GB"], "used": 0, "total": 1}
-    place["providers"].append(added)
-    place["resource_classes"] += ["CUSTOM_METAL", "CUSTOM_NOWHERE"]
-    if seed % 2:
-        added["inventories"] = {"DISK_GB": {**inventory, "total": 9000}}
-        added["traits"] = ["MISC_SHARES_VIA_AGGREGATE"]
-        return
-    added["inventories"] = {"CUSTOM_METAL": {**inventory, "max_unit": 1}}
-    node = copy.deepcopy(compute["hypervisors"][0])
-    node.update(id=identity, hypervisor_hostname="added", hypervisor_type="ironic")
-    compute["hypervisors"].append({**node, "cpu_info": ""})
-
-
-NO_SIZES = {f"resources:{name}": "0" for name in ("VCPU", "MEMORY_MB", "DISK_GB")}
-AMOUNTS = (
-    *SPECS,
-    {"resources:CUSTOM_METAL": "1"},
-    {"resources:CUSTOM_NOWHERE": "1"},
-    {"resources:VGPU": "1"},
-    {"resources:CUSTOM_NOWHERE": "1", **NO_SIZES},
-)
-
-
-@pytest.mark.parametrize("seed", range(20))
-def test_check_names_each_flavor_that_no_host_can_ever_take(tmp_path, seed):
-    dice, (whole, _) = random.Random(seed), drawn(seed)
-    with_unlisted(whole, seed)
-    for flavor in whole["compute"]["flavors"]:
-        flavor.update(disk=1, extra_specs=dict(dice.choice(AMOUNTS)))
-    path = tmp_path / "cloud.json"
-    path.write_text(json.dumps(whole), "utf-8")
-    saved = snapshot.read(str(path))
-    never = {
-        each.question.flavor["name"]
-        for each in judging.by_flavor(saved.cloud, ServerSpec(), saved.sources)
-        if each.reason is Reason.MISCONFIGURED
-    }
-    found = check.check(snapshot.read(str(path)).cloud, saved.sources).findings
-    bad = [each for each in found if each.severity is not Severity.NOTE]
-    assert never
-    assert [
-        name
-        for name in sorted(never)
-        if not any(each.is_about(SubjectKind.FLAVOR, [name]) for each in bad)
-    ] == []
