@@ -23,7 +23,7 @@ from osc_traitsched.app.impact import (
 from osc_traitsched.cloud import lookup, read, servers
 from osc_traitsched.cloud.service import SERVERS_OF_OTHERS, Cloud, note_unread
 from osc_traitsched.core import errors
-from osc_traitsched.core.change.effects import MisplacedServers, Server, lets_in
+from osc_traitsched.core.change.effects import MisplacedServers, lets_in
 from osc_traitsched.core.change.impact import Effect
 from osc_traitsched.core.change.model import (
     Change,
@@ -436,23 +436,34 @@ def misplaced_servers(
     return told
 
 
-def of_other_projects(
+def on_wrong_hosts(
     cloud: Cloud, todo: DesiredPlan, aggregate: str
-) -> tuple[Server, ...] | CloudBroke:
-    """Servers in an aggregate that is not for their projects once all is done.
+) -> MisplacedServers | CloudBroke:
+    """Servers of other projects in an aggregate, and its projects' servers elsewhere.
+
+    Elsewhere is outside of all aggregates for their project once all is done.
 
     :param aggregate: its ID
     """
     then, found = todo.then.aggregate(aggregate), todo.found
-    own = {found.collation.folded(project) for project in then.project_ids}
+    folded = found.collation.folded
+    own = {folded(project) for project in then.project_ids}
+    hosts_of: dict[str, set[str]] = {}
+    for each in todo.then.aggregates:
+        for project in each.project_ids:
+            hosts_of.setdefault(folded(project), set()).update(each.hosts)
     nodes = found.snapshot.nova.by_service_host
     roots = {node.uuid for host in then.hosts for node in nodes.get(host, ())}
     try:
         inside = servers.on_nodes(cloud, roots)
+        theirs = servers.of_projects(cloud, then.project_ids)
     except CloudBroke as exc:
         note_unread(cloud, SERVERS_OF_OTHERS, exc)
         return exc
-    return tuple(s for s in inside if found.collation.folded(s.project) not in own)
+    return MisplacedServers(
+        tuple(s for s in inside if folded(s.project) not in own),
+        tuple(s for s in theirs if s.host not in hosts_of.get(folded(s.project), ())),
+    )
 
 
 def against_undo(

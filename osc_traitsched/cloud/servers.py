@@ -504,6 +504,12 @@ def unlisted(cloud: Cloud, roots: Iterable[str]) -> frozenset[str]:
     return left & read.compute_nodes(cloud.placement) if left else left
 
 
+def of_projects(cloud: Cloud, projects: Iterable[str]) -> tuple[Server, ...]:
+    """The servers of some projects (IDs) that are on a host; a request for each."""
+    bodies = (b for p in sorted(projects) for b in _all(cloud, project_id=p))
+    return tuple(_server(found, {}) for found in bodies if found[_HOST])
+
+
 def _on_hosts(cloud: Cloud, hosts: Collection[str]) -> Iterator[Any]:
     if len(hosts) <= _FEW_HOSTS:
         for host in sorted(hosts):

@@ -13,7 +13,7 @@ from osc_traitsched.app.desired import (
     DesiredPlan,
     differing,
     judged,
-    of_other_projects,
+    on_wrong_hosts,
     plan_desired,
 )
 from osc_traitsched.commands import arguments, base, desired, request_args, write_args
@@ -129,8 +129,8 @@ class IsolateAggregate(ShorthandWriter):
     nothing if a flavor would lose its last host, overall, in a zone or for a
     project, or if a server would. Reads everything again after writing, and exits
     1 if somebody else has changed it. With --project the aggregate is for the
-    servers of projects; which options of nova.conf see to that, and which servers
-    of other projects are there now, is printed.
+    servers of projects; which options of nova.conf see to that, which servers of
+    other projects are there now, and which of these projects elsewhere, is printed.
     """
 
     examples = """
@@ -172,8 +172,8 @@ class IsolateAggregate(ShorthandWriter):
             base.LOG.warning("%s", listing.no_hosts(aggregate.name))
         notes = {}
         if args.projects:
-            others = of_other_projects(cloud, todo, aggregate.id)
-            lines = listing.dedicated(args.projects, assumed, others, self.folds)
+            wrong = on_wrong_hosts(cloud, todo, aggregate.id)
+            lines = listing.dedicated(args.projects, assumed, wrong, self.folds)
             notes[aggregate.name] = list(lines)
         return self.write(args, desired, todo, notes=notes)
 

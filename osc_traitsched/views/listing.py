@@ -12,7 +12,6 @@ from cliff import columns
 from osc_traitsched.core import errors
 from osc_traitsched.core.change.effects import (
     MisplacedServers,
-    Server,
     brief_name,
     image_unseen,
     lines_on,
@@ -554,13 +553,14 @@ def misplaced(found: MisplacedServers | CloudBroke, folds: bool = False) -> list
 def dedicated(
     projects: Iterable[str],
     settings: SchedulerSettings,
-    others: Sequence[Server] | CloudBroke,
+    servers: MisplacedServers | CloudBroke,
     folds: bool,
 ) -> Iterator[str]:
     """Lines on what keeps projects on their hosts, and others off them.
 
     :param projects: as the user names them
-    :param others: servers of other projects on the hosts, or why they can't be read
+    :param servers: those of other projects on the hosts, and those of these projects
+        elsewhere, or why they can't be read
     """
     who, steers = listed(map(visible, projects)), settings.setting(options.TENANT)
     where = "go only there" if steers.value else "may go elsewhere, too"
@@ -576,11 +576,17 @@ def dedicated(
         )
     else:
         yield f"Others still get in if {special.PROJECT} is not enabled, as by default"
-    if isinstance(others, CloudBroke):
-        yield f"which servers are on it can't be read ({others!s})"
-    elif others:
-        name, most = (brief_name, FEW) if folds else (named, ALL)
-        yield f"On it now, not {who}: {listed(map(name, others), most=most)}"
+    if isinstance(servers, CloudBroke):
+        yield f"which servers are on it can't be read ({servers!s})"
+        return
+    name, most = (brief_name, FEW) if folds else (named, ALL)
+    must_move = ", to be moved" if steers.value else ""
+    for found, which in (
+        (servers.inside, f"On it now, not {who}"),
+        (servers.outside, f"Elsewhere now, of {who}{must_move}"),
+    ):
+        if found:
+            yield f"{which}: {listed(map(name, found), most=most)}"
 
 
 def no_hosts(aggregate: str) -> str:

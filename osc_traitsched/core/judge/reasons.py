@@ -7,6 +7,7 @@ import dataclasses
 import enum
 import itertools
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import NamedTuple
 
 from osc_traitsched.core.inventory.snapshot import Compute, Provider
 from osc_traitsched.core.judge.capacity import FlavorFit, Free, by_rejection, short_of
@@ -68,7 +69,8 @@ def breakdown(
     With the candidates they add up to :attr:`Judgement.total_hosts`. The clause that
     most hosts fail comes first, then the clause that most of the others fail, and so
     on. In a tie a rule of a move comes first, and a trait of a prefilter last. Hosts
-    outside the zone are counted before all others.
+    outside the zone are counted before all others, then those outside the project's
+    aggregates.
 
     :param left_out: roots of hosts that are not counted
     :param lasting: an amount that is only in use counts for hosts with no other reason
@@ -160,11 +162,12 @@ _MODELS = ("_TPM_CRB", "_TPM_TIS")
 
 def _rank(
     clause: Condition, failing: Mapping[Condition, int]
-) -> tuple[bool, int, bool, bool]:
-    """Most hosts first, but the zone before; what prefilters require comes last."""
+) -> tuple[bool, bool, int, bool, bool]:
+    """Most hosts first, but zone and project before; what prefilters require last."""
     is_direct = not isinstance(clause, RootTrait) or clause.forbidden
     is_named = not getattr(clause, "name", "").endswith(_MODELS)
-    return is_of_zone(clause), failing[clause], is_direct, is_named
+    is_of_place = is_of_zone(clause), is_of_project(clause)
+    return *is_of_place, failing[clause], is_direct, is_named
 
 
 def is_of_zone(clause: Condition | None) -> bool:
@@ -172,14 +175,38 @@ def is_of_zone(clause: Condition | None) -> bool:
     return isinstance(clause, MemberOf) and prefilter.name_of(clause) == prefilter.ZONES
 
 
-def zone_hosts(judgement: Judgement) -> tuple[str, tuple[Provider, ...]]:
-    """The requested zone with its hosts; empty, with all hosts, if none is required."""
-    for clause in filter(is_of_zone, judgement.clauses):
-        if isinstance(clause, MemberOf):
-            inside = judgement.facts.members[clause.aggregates]
-            hosts = tuple(host for host in judgement.hosts if host.uuid in inside)
-            return judgement.question.needed_zone or "", hosts
-    return "", judgement.hosts
+def is_of_project(clause: Condition | None) -> bool:
+    """Whether a clause requires the project's aggregates."""
+    name = prefilter.name_of(clause) if isinstance(clause, MemberOf) else ""
+    return name == prefilter.PROJECTS
+
+
+class Place(NamedTuple):
+    """Hosts that the user may expect servers on: those of the zone and the project.
+
+    :ivar zone: the requested zone; empty if none is required
+    :ivar is_of_project: the project has aggregates of its own, with hosts in the zone
+    """
+
+    zone: str
+    is_of_project: bool
+    hosts: tuple[Provider, ...]
+
+
+def place_of(judgement: Judgement) -> Place:
+    """Hosts of the zone and of the project; all hosts if neither is required."""
+    place = Place("", False, judgement.hosts)
+    for is_of_place in (is_of_zone, is_of_project):
+        for clause in judgement.clauses:
+            if isinstance(clause, MemberOf) and is_of_place(clause):
+                inside = judgement.facts.members[clause.aggregates]
+                hosts = tuple(host for host in place.hosts if host.uuid in inside)
+                if is_of_place is is_of_zone:
+                    zone = judgement.question.needed_zone or ""
+                    place = place._replace(zone=zone, hosts=hosts)
+                elif hosts:
+                    place = place._replace(is_of_project=True, hosts=hosts)
+    return place
 
 
 # Where Nova and Placement differ on the aggregates of a host.

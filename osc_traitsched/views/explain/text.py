@@ -18,8 +18,8 @@ from osc_traitsched.core.judge.reasons import (
     blamed,
     lost_members,
     picks,
+    place_of,
     worst,
-    zone_hosts,
 )
 from osc_traitsched.core.judge.verdict import Rejection
 from osc_traitsched.core.nova.clause import AFTER_PLACEMENT, Resource
@@ -283,8 +283,8 @@ _FIGURES = re.compile(r" \(|: ")
 
 
 def _nearest_in_short(judgement: Judgement, most: int) -> Iterator[Line]:
-    """Hosts of the zone that lack the least, unless the reasons say it already."""
-    _, inside = zone_hosts(judgement)
+    """Hosts of the place that lack the least, unless the reasons say it already."""
+    inside = place_of(judgement).hosts
     told = explain_verdict.told(judgement)
     lost = {*itertools.chain.from_iterable(lost_members(judgement).values())}
     found = []

@@ -14,14 +14,16 @@ from osc_traitsched.core.judge.capacity import suited
 from osc_traitsched.core.judge.fix import Fix, HostAction
 from osc_traitsched.core.judge.judgement import Judgement, RefusedRequest, RequestResult
 from osc_traitsched.core.judge.reasons import (
+    Place,
     RejectionCause,
     Share,
     above_limit,
     breakdown,
+    is_of_project,
     is_of_zone,
     lost_members,
     out_of_sync,
-    zone_hosts,
+    place_of,
 )
 from osc_traitsched.core.nova.clause import (
     AFTER_PLACEMENT,
@@ -225,7 +227,7 @@ def lines(
     if judgement.candidates:
         picked = explain_reasons.pick(judgement, everything)
         hosts = names(judgement.candidates)
-        zone, _ = zone_hosts(judgement)
+        zone = place_of(judgement).zone
         title = f"Candidates in {zone}" if zone else "Candidates"
         yield Line(f"{title}: {hosts}{f'; {picked}' if picked else ''}")
     yield from (Line(text, Tone.DOUBT) for text in _depends(judgement))
@@ -257,20 +259,20 @@ def _refused(found: RefusedRequest, everything: bool, project: str) -> Iterator[
 
 def _host_limit(judgement: Judgement) -> Iterator[str]:
     """How many servers the group's policy allows, if fewer than requested."""
-    question, (zone, hosts) = judgement.question, zone_hosts(judgement)
+    question, place = judgement.question, place_of(judgement)
     group, wanted = question.group, question.spec.count
     if wanted == 1 or judgement.question.nodes:
         return
     if group is None or group.policy != ANTI_AFFINITY:
         return
-    roots = {host.uuid for host in hosts}.intersection(suited(judgement))
+    roots = {host.uuid for host in place.hosts}.intersection(suited(judgement))
     nodes = (judgement.computes.get(root) for root in roots)
     names = {node.service_host for node in nodes if node is not None}
     left = servers_left(group, names, question.servers or {}).values()
     most = sum(max(number, 0) for number in left)
     if 0 < most < wanted:
-        number, place = count(len(names), "suitable host"), zone or "The cloud"
-        yield f"{place} has {number}, so {most} at most."
+        number, where = count(len(names), "suitable host"), _name(place, "The")
+        yield f"{where or 'The cloud'} has {number}, so {most} at most."
 
 
 def names(hosts: Iterable[Provider]) -> str:
@@ -291,33 +293,43 @@ def fitted(start: str, parts: Sequence[str], least: str = "") -> str:
     return f"{start}{least}, ..." if least else start.rstrip(": ")
 
 
-def _shares(judgement: Judgement) -> list[Share]:
-    """The most hosts first, but those outside the zone last: the user chose it."""
+def _sorted(shares: Iterable[Share]) -> list[Share]:
+    """The most hosts first, but those in other zones, or of other projects, last."""
     return sorted(
-        breakdown(judgement),
-        key=lambda share: (is_of_zone(share.clause), -len(share.hosts)),
+        shares,
+        key=lambda share: (
+            is_of_zone(share.clause),
+            is_of_project(share.clause),
+            -len(share.hosts),
+        ),
     )
+
+
+def _name(place: Place, article: str = "the") -> str:
+    """A place in words; empty for all hosts."""
+    zone = f" in {place.zone}" if place.zone else ""
+    return f"{article} project{zone}" if place.is_of_project else place.zone
 
 
 def reasons(judgement: Judgement, everything: bool) -> Iterator[str]:
     """A line for each reason of hosts that are out, the most frequent first.
 
-    Of a zone, its own hosts; the others are counted at the end.
+    Of a zone or a project, its own hosts; the others are counted at the end.
     """
-    zone, inside = zone_hosts(judgement)
-    every = _shares(judgement)
-    zone = zone if inside else ""
-    names_inside = {host.name for host in inside or judgement.hosts}
+    place = place_of(judgement)
+    if not place.hosts:
+        place = Place("", False, judgement.hosts)
+    every = _sorted(breakdown(judgement))
+    names_inside = {host.name for host in place.hosts}
     within = ((s, names_inside.intersection(s.hosts)) for s in every)
     shares = [dataclasses.replace(s, hosts=tuple(sorted(n))) for s, n in within if n]
     outside = [s for s in every if names_inside.isdisjoint(s.hosts)]
     unplaced = [s for s in outside if s.clause is None]
     apart = {name for s in unplaced for name in s.hosts} | names_inside
-    others = [name for s in every for name in s.hosts if name not in apart]
     if shares and judgement.candidates:
-        yield f"Other hosts of {zone}:" if zone else "Other hosts:"
-    elif shares and zone:
-        yield f"{zone} has {count(len(inside), 'host')}:"
+        yield f"Other hosts of {_name(place)}:" if _name(place) else "Other hosts:"
+    elif shares and _name(place):
+        yield f"{_name(place, 'The')} has {count(len(place.hosts), 'host')}:"
     is_whole = everything or len(shares) <= _MOST_REASONS
     most = len(shares) if is_whole else _MOST_REASONS - 1
     for share in shares[:most]:
@@ -326,10 +338,17 @@ def reasons(judgement: Judgement, everything: bool) -> Iterator[str]:
     hidden = sum(len(share.hosts) for share in shares[most:])
     if hidden:
         yield f"  {and_more(hidden, 'host')}"
-    if others:
-        be = agreed("is", len(others))
-        start = f"{count(len(others), 'host')} {be} in other zones: "
-        yield fitted(start, [ranges(sorted(others))])
+    others: dict[str, list[str]] = {}
+    for share in every:
+        where = "is in other zones"
+        if place.is_of_project and not is_of_zone(share.clause):
+            where = str(share_words(share, judgement))
+        left = [name for name in share.hosts if name not in apart]
+        others.setdefault(where, []).extend(left)
+    for where, left in others.items():
+        if left:
+            start = f"{count(len(left), 'host')} {agreed(where, len(left))}: "
+            yield fitted(start, [ranges(sorted(left))])
     for share in unplaced:
         yield fitted(f"{share_text(share, judgement)}: ", _details(share, judgement))
     facts = judgement.facts
@@ -340,7 +359,7 @@ def reasons(judgement: Judgement, everything: bool) -> Iterator[str]:
 
 def sentence(judgement: Judgement) -> str:
     """Why the other hosts are out, each counted once; empty if none is."""
-    parts = [share_text(share, judgement) for share in _shares(judgement)]
+    parts = [share_text(share, judgement) for share in _sorted(breakdown(judgement))]
     return f"{', '.join(parts)}." if parts else ""
 
 
@@ -567,9 +586,9 @@ def flavor_reasons(found: RequestResult) -> list[str]:
 
 
 def host_reasons(found: Judgement, shares: Sequence[Share]) -> Iterator[str]:
-    """Why hosts are out, the most first.
+    """Why hosts are out, the most first, but other zones and projects last.
 
     :param shares: of :func:`breakdown`
     """
-    for share in sorted(shares, key=lambda share: -len(share.hosts)):
+    for share in _sorted(shares):
         yield f"{len(share.hosts)} {share_words(share, found).what}"

@@ -89,7 +89,9 @@ def with_servers(cloud, monkeypatch, **hosts):
             return read(parts, params)
         shown = [params["host"]] if "host" in params else hosts
         found = [(n, h, s) for h in shown for n, s in hosts.get(h, {}).items()]
-        return {"servers": [body(*each) for each in found]}
+        bodies = [body(*each) for each in found]
+        own = params.get("project_id")
+        return {"servers": [b for b in bodies if own in (None, b["tenant_id"])]}
 
     cloud.picture("rocky")
     monkeypatch.setattr(cloud, "compute_get", compute_get)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from osc_traitsched.core.errors import CloudBroke
-from tests.unit.commands.desired import GOLD, keystone, run, with_servers
+from tests.unit.commands.desired import GOLD, keystone, run, second, with_servers
 
 DEMO, THEIRS = "1" * 32, "2" * 32
 ISOLATE = ("isolate", "gold", "--project", "demo")
@@ -25,7 +25,9 @@ SETTINGS = {
 @pytest.fixture(autouse=True)
 def projects(cloud, monkeypatch):
     keystone(cloud, monkeypatch, DEMO)
-    with_servers(cloud, monkeypatch, cmp00={"ssd-2": {}})
+    theirs = {"demo-1": {"project": DEMO}, "other": {}}
+    shelved = {"demo-2": {"project": DEMO}}
+    with_servers(cloud, monkeypatch, cmp00={"ssd-2": {}}, cmp03=theirs, NONE=shelved)
     cloud.flavors.clear()
 
 
@@ -50,6 +52,7 @@ def test_a_project_gets_hosts_once_and_gives_them_back(cloud):
     for done in first, again:
         (row,) = done.json
         assert "On it now, not demo: 'ssd-2' (ssd-2-id, on cmp00)" in row["lets_in"]
+        assert "of demo: 'demo-1' (demo-1-id, on cmp03)" in row["lets_in"]
     back = run("unisolate", "gold", "--project", "demo", "-f", "json")
     assert (back.code, cloud.metadata) == (0, {})
     assert "servers of any project may land here" in back.json[0]["lets_in"]
@@ -57,6 +60,7 @@ def test_a_project_gets_hosts_once_and_gives_them_back(cloud):
 
 def test_a_projects_own_servers_are_where_they_belong(cloud, monkeypatch):
     keystone(cloud, monkeypatch, "p")
+    with_servers(cloud, monkeypatch, cmp00={"ssd-2": {}})
     words = ("isolate", "gold", GOLD, "--create", "--project", "p", "--dry-run")
     found = run(*words, "--force")
     assert (found.code, "On it now" in found.err) == (0, False)
@@ -78,6 +82,12 @@ def test_servers_that_can_not_be_read_are_no_reason_to_be_silent(cloud, monkeypa
     found = run(*ISOLATE)
     assert (found.code, cloud.metadata) == (0, {"filter_tenant_id": DEMO})
     assert "which servers are on it can't be read" in found.err
+
+
+def test_servers_in_another_aggregate_of_their_project_stay(cloud):
+    second(cloud, "cmp03", filter_tenant_id=DEMO)
+    found = run(*ISOLATE, "--dry-run")
+    assert (found.code, "Elsewhere now" in found.err) == (0, False)
 
 
 @pytest.mark.parametrize(

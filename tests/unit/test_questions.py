@@ -1,0 +1,35 @@
+"""Whole screens of questions about the sample cloud, today and yesterday."""
+
+from __future__ import annotations
+
+import shlex
+
+import pytest
+
+from tests.functional import shell
+from tests.golden import screens
+from tests.services.environment import REPOSITORY
+
+SCREENS = {
+    "questions/project-first": (
+        "explain ssd.medium ubuntu-24.04 --project acme",
+        "explain m1.large ubuntu-24.04 --project acme --availability-zone az-west "
+        "--flavor-property trait:CUSTOM_SSD=required",
+        "explain m1.large ubuntu-24.04 --project acme --availability-zone az-east",
+        "explain m1.large ubuntu-24.04 --project acme --policy anti-affinity --count 2",
+        "explain m1.large ubuntu-24.04 --project acme --count 5 --no-fixes",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", SCREENS)
+def test_screens(monkeypatch, golden, name):
+    monkeypatch.chdir(REPOSITORY)
+    found = {}
+    for command in SCREENS[name]:
+        for file in ("examples/cloud.json", "examples/yesterday.json"):
+            words = shlex.split(command)
+            done = shell.run({"TRAITSCHED_SNAPSHOT": file}, "trait-sched", *words)
+            lines = (done.out + done.err).splitlines()
+            found[f"{command}, {file} ({done.code})"] = lines
+    golden(name, screens(found))
