@@ -46,11 +46,15 @@ def compared(
     sources: SettingsSources,
     then: SettingsSources,
     query: CapacityQuery,
+    changed: Cloud | None = None,
 ) -> Capacity:
-    """As :func:`capacity`, with other settings for ``after``, on the same reading."""
-    remembered = RememberedCloud(cloud)
-    now, after = (capacity(remembered, spec, e, query) for e in (sources, then))
-    return now.compared(after)
+    """As :func:`capacity`, with other settings for ``after``, on the same reading.
+
+    :param changed: for ``after``, if it differs
+    """
+    cloud = RememberedCloud(cloud)
+    now = capacity(cloud, spec, sources, query)
+    return now.compared(capacity(changed or cloud, spec, then, query))
 
 
 def capacity(

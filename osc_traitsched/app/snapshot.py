@@ -14,18 +14,28 @@ import pathlib
 import re
 import time
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from osc_traitsched.app.gc_pause import gc_paused
+from osc_traitsched.cloud import lookup
+from osc_traitsched.cloud import read as cloud_read
 from osc_traitsched.cloud.saved.cloud import SavedCloud
 from osc_traitsched.cloud.saved.collect import Progress, collect
 from osc_traitsched.cloud.saved.form import FORMAT, wrong
 from osc_traitsched.cloud.service import Cloud
 from osc_traitsched.config import document, saved
 from osc_traitsched.config.sources import SettingsSources
-from osc_traitsched.core.errors import BadConfiguration, BadUsage, NotInCatalog
+from osc_traitsched.core.difference import Change, Put, applied
+from osc_traitsched.core.errors import (
+    BadConfiguration,
+    BadUsage,
+    NothingMatches,
+    NotInCatalog,
+)
+from osc_traitsched.core.inventory.snapshot import Nova, Selectors, select
 from osc_traitsched.core.servers.state import moment
+from osc_traitsched.text import near_names
 
 _MAP = ".map.json"
 #: Of bytes, unpacked: many times what ten thousand hosts take.
@@ -93,6 +103,63 @@ class Snapshot(NamedTuple):
             if self.document.get(key) != document.get(key):
                 odd = other if other and document.get(key) else self
                 raise BadUsage(f"{odd.path}: {reason}")
+
+
+class Ratio(NamedTuple):
+    """Another allocation ratio of a resource class.
+
+    :ivar where: a host or an aggregate; empty for all providers with the class
+    """
+
+    where: str
+    resource_class: str
+    value: float
+
+    def __str__(self) -> str:
+        where = f"{self.where}:" * bool(self.where)
+        return f"ratio {where}{self.resource_class}={self.value:g}"
+
+
+def with_ratios(old: Snapshot, ratios: Iterable[Ratio]) -> Snapshot:
+    """The same cloud with other allocation ratios; a later one overrides.
+
+    :raises BadUsage: for a light snapshot, which lacks ratios
+    :raises NothingMatches: for an unknown host or aggregate, or a class that its
+        providers do not have
+    """
+    if old.document["light"]:
+        raise BadUsage("--ratio needs a snapshot that was saved without --light")
+    puts = []
+    for ratio in ratios:
+        name, roots = ratio.resource_class, _roots(old.cloud, ratio.where)
+        uuids = [
+            each["uuid"]
+            for each in old.document["placement"]["providers"]
+            if name in each["inventories"] and (roots is None or each["root"] in roots)
+        ]
+        if not uuids:
+            near = near_names(name, old.document["placement"]["resource_classes"])
+            raise NothingMatches("inventory", name, near)
+        for uuid in uuids:
+            path = ("placement", "providers", uuid, "inventories", name)
+            puts.append(Put((*path, "allocation_ratio"), None, ratio.value))
+    change = Change("provider", "", "", tuple(puts))
+    return old._replace(document=applied(old.document, [change]))
+
+
+def _roots(cloud: Cloud, where: str) -> frozenset[str] | None:
+    """UUIDs of a host, or else of the hosts of an aggregate; None for all."""
+    if not where:
+        return None
+    nova = Nova(lookup.computes(cloud), cloud_read.aggregates(cloud.compute))
+    every = cloud_read.providers(cloud.placement).with_nova(nova)
+    try:
+        found = select(Selectors(hosts=(where,)), every)
+    except NothingMatches:
+        if all(where != each.name for each in nova.aggregates):
+            raise
+        found = select(Selectors(aggregates=(where,)), every)
+    return frozenset(each.uuid for each in found.providers)
 
 
 def save(

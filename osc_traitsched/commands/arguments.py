@@ -318,6 +318,35 @@ def add_snapshot(parser: argparse.ArgumentParser, is_shown: bool) -> None:
     )
 
 
+# Other allocation ratios.
+
+
+#: What people call the resource classes of a flavor's sizes.
+_CLASSES = {"CPU": "VCPU", "RAM": "MEMORY_MB", "DISK": "DISK_GB"}
+
+
+def add_ratio(group: argparse.ArgumentParser | argparse._ArgumentGroup) -> None:
+    """Add the option for other allocation ratios."""
+    group.add_argument(
+        "--ratio",
+        dest="ratios",
+        metavar="[WHERE:]CLASS=RATIO",
+        action="append",
+        default=[],
+        type=_ratio,
+        help="as if the allocation ratio of VCPU, RAM, disk or another resource class "
+        "were this one, on all hosts, or on a host or an aggregate (can be repeated)",
+    )
+
+
+def _ratio(text: str) -> snapshot.Ratio:
+    found = re.fullmatch(r"(?:(.+):)?(\w+)=(\d+(?:\.\d+)?)", text)
+    if found is None or not float(found[3]):
+        raise argparse.ArgumentTypeError(f"not CLASS=RATIO, as VCPU=1.5: {text}")
+    name = found[2].upper()
+    return snapshot.Ratio(found[1] or "", _CLASSES.get(name, name), float(found[3]))
+
+
 # Options for the scheduler's settings.
 
 

@@ -398,10 +398,10 @@ class Command(command.Command):  # type: ignore[misc,unused-ignore]
         self.auth_required = True
         self.app.prepare_to_run_command(self)
 
-    def cloud(self) -> Cloud:
+    def cloud(self, saved: Snapshot | None = None) -> Cloud:
         """The cloud of the user's login, or the saved one."""
-        if self.snapshot:
-            self._clouds += (self.snapshot.cloud,)
+        if saved := saved or self.snapshot:
+            self._clouds += (saved.cloud,)
             return self._clouds[-1]
         sdk = self.app.client_manager.sdk_connection
         watch = Reading() if self._shows_progress else contextlib.nullcontext
@@ -552,18 +552,22 @@ class Command(command.Command):  # type: ignore[misc,unused-ignore]
         elif self.needs_login:
             self.log_in()
 
-    def as_snapshot(self, sources: SettingsSources, old: Snapshot) -> Snapshot:
-        """The cloud now, or the snapshot read instead, to compare an old one with.
+    def as_snapshot(
+        self, sources: SettingsSources, old: Snapshot | None = None
+    ) -> Snapshot:
+        """The whole cloud now, or the snapshot read instead.
 
         :param sources: its settings
+        :param old: a snapshot to compare it with
         :raises BadUsage: if the two can't be compared
         """
-        old.check_comparable(self.snapshot)
+        if old is not None:
+            old.check_comparable(self.snapshot)
         if self.snapshot:
             return self.snapshot.with_settings(sources)
         if not self.auth_required:
             self.log_in()
-        is_light = old.document["light"]
+        is_light = old is not None and old.document["light"]
         return Snapshot("", snapshot.save(self.cloud(), sources, "", is_light))
 
     @property

@@ -7,7 +7,7 @@ import collections
 import dataclasses
 from typing import Any
 
-from osc_traitsched.app import capacity
+from osc_traitsched.app import capacity, snapshot
 from osc_traitsched.app.gc_pause import gc_paused
 from osc_traitsched.commands import arguments, base, explain, request_args
 from osc_traitsched.commands.base import ExitCode
@@ -50,8 +50,9 @@ class ShowCapacity(base.Command):
         capacity --lose any-host
         # All public flavors, if a host were lost and two were added
         capacity --without cmp01 --with cmp02=2
-        # Flavors that lose or gain hosts with another nova.conf
+        # Flavors that lose or gain hosts with another nova.conf, or another ratio
         capacity --set-then nova.conf.new
+        capacity --ratio VCPU=1.5
         # For cron: exit 7 if fewer than 5 fit
         capacity gold --at-least 5
     """
@@ -101,7 +102,10 @@ class ShowCapacity(base.Command):
             return ExitCode.of(losses.answer)
         if query.set_then:
             then = _sources_then(args, self.app)
-            found = capacity.compared(self.cloud(), spec, sources, then, query)
+            saved = self.as_snapshot(sources) if args.ratios else None
+            changed = saved and snapshot.with_ratios(saved, args.ratios).cloud
+            cloud = self.cloud(saved)
+            found = capacity.compared(cloud, spec, sources, then, query, changed)
         else:
             found = capacity.capacity(self.cloud(), spec, sources, query)
         self.app.stdout.write(f"{self._text(found, args)}\n")
@@ -178,6 +182,7 @@ def _add_changes(parser: argparse.ArgumentParser) -> None:
         type=_setting,
         help="as if nova.conf were this file, or had this option (can be repeated)",
     )
+    arguments.add_ratio(group)
 
 
 def _setting(text: str) -> str:
@@ -214,14 +219,15 @@ def _query(args: argparse.Namespace) -> CapacityQuery:
     )
     if args.at_least and not args.flavors:
         raise BadUsage("--at-least requires FLAVOR")
-    is_change = without.names_any or args.added or args.set_then
+    set_then = (*args.set_then, *map(str, args.ratios))
+    is_change = without.names_any or args.added or set_then
     if args.lose and (is_change or args.by or args.full or args.at_least):
-        others = "--without, --with, --set-then, --by, --full or --at-least"
+        others = "--without, --with, --set-then, --ratio, --by, --full or --at-least"
         raise BadUsage(f"--lose cannot be combined with {others}")
     if is_change and (args.by or args.full):
         flag, others = (
             "--by" if args.by else "--full",
-            "--without, --with or --set-then",
+            "--without, --with, --set-then or --ratio",
         )
         raise BadUsage(f"{flag} cannot be combined with {others}")
     names = dict.fromkeys(n for text in args.flavors for n in arguments.names(text))
@@ -234,7 +240,7 @@ def _query(args: argparse.Namespace) -> CapacityQuery:
         args.by,
         without,
         added,
-        tuple(args.set_then),
+        set_then,
         args.at_least or 0,
         lose=tuple(args.lose),
     )

@@ -27,7 +27,7 @@ from osc_traitsched.app.gc_pause import gc_paused
 from osc_traitsched.app.own_filters import OwnSources
 from osc_traitsched.app.settings import SettingsSources
 from osc_traitsched.app.snapshot import Snapshot
-from osc_traitsched.commands import base, request_args
+from osc_traitsched.commands import arguments, base, request_args
 from osc_traitsched.commands.base import ExitCode
 from osc_traitsched.core.answer import Answer
 from osc_traitsched.core.difference import Since
@@ -253,6 +253,7 @@ class Explain(base.Command):
             help="find the fewest moves of servers that make room (up to 3 off each of "
             "the 20 nearest hosts)",
         )
+        arguments.add_ratio(parser)
         add_showing(parser)
 
     @gc_paused()
@@ -268,6 +269,9 @@ class Explain(base.Command):
             return self._by_flavor(asked, sources, args)
         explained = explainer(args, sources)
         explanation = explained(cloud, request.question(cloud, asked, sources))
+        if args.ratios:
+            self.reject(args, ("since", "make_room"), "not with --ratio")
+            explanation = self._with_ratios(explanation, asked, sources, args)
         if args.make_room:
             explanation = drain.with_moves(cloud, explanation)
         warn_of_vanished(explanation.judgement)
@@ -282,11 +286,27 @@ class Explain(base.Command):
         self.app.stdout.write(f"{text}\n")
         return exit_code(explanation.judgement)
 
+    def _with_ratios(
+        self,
+        now: Explanation,
+        asked: ServerSpec,
+        sources: SettingsSources,
+        args: argparse.Namespace,
+    ) -> Explanation:
+        saved = snapshot.with_ratios(self.as_snapshot(sources), args.ratios)
+        cloud = self.cloud(saved)
+        question = request.question(cloud, asked, sources)
+        return dataclasses.replace(
+            explainer(args, sources)(cloud, question),
+            without_set=now.without_set or now.judgement,
+            ratios=tuple(map(str, args.ratios)),
+        )
+
     def _by_flavor(
         self, asked: ServerSpec, sources: SettingsSources, args: argparse.Namespace
     ) -> ExitCode:
-        of_one = ("count", "since", "make_room", "fixes", "long", "custom filters")
-        self.reject(args, of_one, "only with FLAVOR")
+        of_one = ("count", "since", "make_room", "ratios", "fixes", "long")
+        self.reject(args, (*of_one, "custom filters"), "only with FLAVOR")
         found = flavors.by_flavor(self.cloud(), asked, sources)
         if args.format != "text":
             for line in explain_text.remarks(found):

@@ -458,6 +458,8 @@ def _not_an_option(written: str) -> str:
             "is an option of hosts, which have it in Placement: openstack resource "
             "provider inventory set --amend --resource CLASS:FIGURE=N UUID, with "
             "VCPU, MEMORY_MB or DISK_GB, and allocation_ratio or reserved"
+            + "; to try a ratio: capacity or explain with --ratio VCPU=1.5"
+            * ("allocation_ratio" in written)
         )
     own = {each.key: (each.name,) for each in OPTIONS.values()}
     keys = {**nova_conf.current_names(releases.NEWEST), **own}

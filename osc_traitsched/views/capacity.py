@@ -564,7 +564,7 @@ class FlavorCapacity(JsonObject):
     """The servers that all suitable hosts would hold if nothing were in use."""
     after: Optional[ServerRange]
     """The servers that fit after the change; null without ``--without``,
-    ``--with`` and ``--set-then``."""
+    ``--with``, ``--set-then`` and ``--ratio``."""
     groups: dict[str, GroupFit]
     """Room by zone, by aggregate, or by host with room, as ``--by`` asks; empty without
     it. Never add them: a host can be in several aggregates, and hosts can share a pool.
@@ -634,7 +634,7 @@ class CapacityDocument(JsonObject):
     added: dict[str, int] = field(lambda capacity: dict(capacity.query.added))
     """How many more hosts like a host, by its name."""
     set_then: Iterable[str] = field("query.set_then")
-    """The settings of ``--set-then``."""
+    """The settings of ``--set-then``, and the ratios of ``--ratio``."""
     unread_hosts: int = field("empty_unread")
     """Full hosts whose capacity was not read: ``if_empty`` lacks them."""
 

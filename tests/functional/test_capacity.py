@@ -183,6 +183,25 @@ def test_a_host_of_one_provider_takes_as_many_as_was_said(
     assert differing == {}
 
 
+def test_placement_counts_with_another_ratio_as_was_said(placement, cloud, capacity):
+    chance = random.Random(7)
+    hosts = [single(placement, chance, f"cmp{n:03d}") for n in range(6)]
+    cloud(hosts)
+    ratios = {"VCPU": 3.0, "MEMORY_MB": 0.5}
+    options = [f"--ratio={name}={value}" for name, value in ratios.items()]
+    said = capacity(*options, f"--ratio={hosts[0][0]}:ram=2")
+    for name, host in hosts:
+        path = f"/resource_providers/{host}/inventories"
+        body = placement.call("GET", path)
+        own = {**ratios, "MEMORY_MB": 2.0} if name == hosts[0][0] else ratios
+        for each, ratio in own.items():
+            body["inventories"][each]["allocation_ratio"] = ratio
+        placement.call("PUT", path, body)
+    real = {name: each["servers"] for name, each in capacity().items()}
+    assert {name: each["after"] for name, each in said.items()} == real
+    assert {name: each["servers"] for name, each in said.items()} != real
+
+
 # Trees of providers, and pools that hosts share.
 
 

@@ -19,6 +19,12 @@ SCREENS = {
         "explain m1.large ubuntu-24.04 --project acme --policy anti-affinity --count 2",
         "explain m1.large ubuntu-24.04 --project acme --count 5 --no-fixes",
     ),
+    "questions/ratio": (
+        "capacity --ratio RAM=1.5",
+        "capacity m1.large --ratio cmp04:RAM=4 --ratio west:disk=0.5",
+        "explain ssd.medium ubuntu-24.04 --ratio ram=1.5",
+        "explain m1.large ubuntu-24.04 --ratio east:ram=0.5 --no-fixes",
+    ),
 }
 
 

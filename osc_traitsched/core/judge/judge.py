@@ -190,10 +190,12 @@ class Explanation:
     """A judgement, and what would help.
 
     :ivar named: hosts to explain in full, by name
-    :ivar without_set: the judgement without ``--set``; None if equal or unknown
+    :ivar without_set: the judgement without ``--set`` and ``--ratio``; None if equal or
+        unknown
     :ivar since: the hosts when a snapshot was saved; None without one
     :ivar make_room: a ``core.servers.room.RoomPlan``, if asked for
     :ivar project: the name of the request's project, if asked for
+    :ivar ratios: the other allocation ratios of ``--ratio``, as text
     """
 
     judgement: RequestResult
@@ -204,6 +206,7 @@ class Explanation:
     since: Since | None = None
     make_room: Any = None
     project: str = ""
+    ratios: tuple[str, ...] = ()
 
 
 def compared(now: Judgement) -> RequestResult | None:

@@ -43,7 +43,8 @@ class CapacityQuery:
     :ivar by: one of :data:`GROUPINGS`, or None
     :ivar without: hosts to take away
     :ivar added: how many more hosts like a host, by its name
-    :ivar set_then: the other settings of ``after``: files, and options with values
+    :ivar set_then: the other settings of ``after``: files, options with values, and
+        allocation ratios
     :ivar at_least: so many servers of each flavor are to fit
     :ivar all_enabled: as if all compute services were enabled and up
     :ivar lose: hosts, zones or aggregates, or globs, to lose one at a time; or

@@ -1029,8 +1029,8 @@ class ExplainDocument(JsonObject):
     """The minimal sets of conditions, by id, that no host meets together; empty if
     there are candidates."""
     without_set: Optional[WithoutSet]
-    """The answer without ``--set``; null if it changes no known setting, or if Nova
-    rejects the request before any host is considered."""
+    """The answer without ``--set`` and ``--ratio``; null if they change nothing, or if
+    Nova rejects the request before any host is considered."""
     advice: Iterable[AdviceJson]
     """Where to look if no change can be tried: what no host reports, a trait that does
     not exist and its near name, a full server group."""

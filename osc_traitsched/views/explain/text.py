@@ -54,13 +54,15 @@ from osc_traitsched.views.terminal import Line, Tone, section, settings_from
 
 
 def comparison_lines(
-    judgement: RequestResult, before: RequestResult | None
+    judgement: RequestResult,
+    before: RequestResult | None,
+    ratios: Sequence[str] = (),
 ) -> Iterator[Line]:
-    """The answer without ``--set``; empty if it is not compared."""
+    """The answer without ``--set`` and ``--ratio``; empty if it is not compared."""
     if before is None or isinstance(judgement, RefusedRequest):
         return
     own = before.question.assumptions
-    flags = _flags(judgement)
+    flags = " and ".join([*_flags(judgement), *ratios]) or "--set"
     yield Line("")
     yield Line(f"Without {flags} (settings: {settings_from(own)}):", Tone.TITLE)
     for name in judgement.question.assumptions.set_otherwise:
@@ -73,12 +75,11 @@ def comparison_lines(
         yield from map(Line, _picks(judgement, before))
 
 
-def _flags(judgement: Judgement) -> str:
+def _flags(judgement: Judgement) -> list[str]:
     """The options of the command line that changed the settings."""
     now = judgement.question.assumptions
     sources = " ".join(now.setting(name).source for name in now.set_otherwise)
-    flags = [flag for flag in ("--set", *FLAGS.values()) if flag in sources]
-    return " and ".join(flags) or "--set"
+    return [flag for flag in ("--set", *FLAGS.values()) if flag in sources]
 
 
 def _option(name: str, now: SchedulerSettings, own: SchedulerSettings) -> str:
@@ -160,7 +161,7 @@ def lines(
     fixes, project = explanation.fixes, explanation.project
     yield from explain_verdict.lines(judgement, everything, fixes, project)
     yield from since_lines(explanation.since)
-    yield from comparison_lines(judgement, explanation.without_set)
+    yield from comparison_lines(judgement, explanation.without_set, explanation.ratios)
     yield from _fixes(explanation, everything, options, again)
     if isinstance(judgement, Judgement):
         if shown:
@@ -185,7 +186,7 @@ def _short(
     if shown and isinstance(judgement, Judgement):
         yield from of_named(judgement, shown, everything=False)
     found += since_lines(explanation.since)
-    found += comparison_lines(judgement, explanation.without_set)
+    found += comparison_lines(judgement, explanation.without_set, explanation.ratios)
     found += _fixes(explanation, False, options, again)
     yield from found
     if isinstance(judgement, Judgement):

@@ -91,6 +91,16 @@ def test_no_option_and_no_argument_takes_an_empty_text(verb, capsys):
             "image_metadata_prefilter: 'maybe' is not true or false",
         ),
         ("capacity --set-then scheduler.image_metadata_prefilter=7", 2, "not true or"),
+        (
+            "capacity --set-then DEFAULT.cpu_allocation_ratio=2",
+            2,
+            "to try a ratio: capacity or explain with --ratio VCPU=1.5",
+        ),
+        ("capacity --ratio VCPU=0", 2, "not CLASS=RATIO, as VCPU=1.5: VCPU=0"),
+        ("capacity --ratio VCPPU=2", 1, "no inventory matches 'VCPPU'; did you mean"),
+        ("capacity --ratio cmp9:VCPU=2", 1, "no host matches 'cmp9'"),
+        ("capacity --ratio VCPU=2 --by zone", 2, "--set-then or --ratio"),
+        ("explain m1.large - --ratio VCPU=2 --since x", 2, "--since: not with --ratio"),
     ],
 )
 def test_what_a_command_can_not_use_is_refused(line, code, text):
