@@ -14,7 +14,7 @@ from osc_traitsched.cloud import allocation_candidates, lookup, read
 from osc_traitsched.cloud.allocation_candidates import MOST_READ_ONE_BY_ONE
 from osc_traitsched.cloud.service import Cloud, RememberedCloud
 from osc_traitsched.core.answer import Answer
-from osc_traitsched.core.errors import NothingMatches
+from osc_traitsched.core.errors import NotForProject, NothingMatches
 from osc_traitsched.core.inventory import snapshot as inventory_snapshot
 from osc_traitsched.core.inventory.snapshot import (
     Compute,
@@ -25,7 +25,7 @@ from osc_traitsched.core.inventory.snapshot import (
 from osc_traitsched.core.judge import capacity as core
 from osc_traitsched.core.judge import reasons
 from osc_traitsched.core.judge.capacity import FlavorCounter, FlavorFit, Free, HostFit
-from osc_traitsched.core.judge.judgement import Judgement, RefusedRequest
+from osc_traitsched.core.judge.judgement import Judgement, RefusedRequest, RequestResult
 from osc_traitsched.core.nova.filter import table
 from osc_traitsched.core.nova.filter.state import host_states
 from osc_traitsched.core.nova.question import Body, ServerSpec
@@ -96,6 +96,21 @@ def capacity(
         sum(host.uuid not in facts.stock for host in snapshot.hosts),
         dataclasses.replace(facts, snapshot=snapshot),
     )
+
+
+def judged(
+    cloud: Cloud, spec: ServerSpec, sources: SettingsSources, name: str
+) -> RequestResult:
+    """Which hosts have room for a flavor, on a reading of its own.
+
+    :raises NothingMatches: for an unknown flavor
+    :raises NotForProject: for a flavor that the named project may not use
+    """
+    for found in by_flavor(
+        cloud, spec, sources, lambda every: [lookup.flavor_among(cloud, every, name)]
+    ):
+        return found
+    raise NotForProject("flavor", name)
 
 
 def lose(

@@ -9,12 +9,15 @@ from typing import Any
 
 from osc_traitsched.app import capacity, snapshot
 from osc_traitsched.app.gc_pause import gc_paused
+from osc_traitsched.app.snapshot import Snapshot
 from osc_traitsched.commands import arguments, base, explain, request_args
 from osc_traitsched.commands.base import ExitCode
 from osc_traitsched.config.sources import NOVA_CONF, SET, SettingsSources
 from osc_traitsched.core.answer import Answer
 from osc_traitsched.core.errors import BadUsage
 from osc_traitsched.core.inventory.snapshot import Selectors
+from osc_traitsched.core.judge.judgement import RequestResult
+from osc_traitsched.core.nova.question import ServerSpec
 from osc_traitsched.core.servers.usage import (
     GROUPINGS,
     Capacity,
@@ -55,6 +58,8 @@ class ShowCapacity(base.Command):
         capacity --ratio VCPU=1.5
         # For cron: exit 7 if fewer than 5 fit
         capacity gold --at-least 5
+        # Since when fewer than 5 fit
+        capacity gold --at-least 5 --since /var/lib/snapshots
     """
 
     def options(self, parser: argparse.ArgumentParser) -> None:
@@ -80,6 +85,12 @@ class ShowCapacity(base.Command):
             type=request_args.count,
             metavar="N",
             help="exit 7 if fewer than N servers of a flavor fit",
+        )
+        parser.add_argument(
+            "--since",
+            metavar="FILE|FOLDER",
+            help="also show the hosts of a flavor in this snapshot, and what changed; "
+            "in a folder of snapshot save --keep: since when N servers do not fit",
         )
         parser.add_argument(
             "--full", action="store_true", help="only flavors without room, by cause"
@@ -108,12 +119,28 @@ class ShowCapacity(base.Command):
             found = capacity.compared(cloud, spec, sources, then, query, changed)
         else:
             found = capacity.capacity(self.cloud(), spec, sources, query)
+        if args.since:
+            found = self._with_since(found, args.since, spec, sources)
         self.app.stdout.write(f"{self._text(found, args)}\n")
         if args.at_least and found.enough is Answer.NO:
             return ExitCode.FINDINGS
         if args.full and found.room_for_all is Answer.NO:
             return ExitCode.FINDINGS
         return ExitCode.of(found.room_for_all if args.full else found.answer)
+
+    def _with_since(
+        self, found: Capacity, path: str, spec: ServerSpec, sources: SettingsSources
+    ) -> Capacity:
+        names = [each.question.flavor["name"] for each in found.judgements]
+        if len(names) != 1:
+            raise BadUsage(f"--since requires one FLAVOR, not {len(names)}")
+        several = dataclasses.replace(spec, count=found.query.at_least or 1)
+
+        def ask(saved: Snapshot, _: Snapshot) -> RequestResult:
+            return capacity.judged(saved.cloud, several, saved.sources, names[0])
+
+        since = explain.since(self, path, sources, ask)
+        return dataclasses.replace(found, since=since)
 
     def _of_losses(self, found: Losses, args: argparse.Namespace) -> str:
         if args.format == _TEXT:
@@ -219,8 +246,13 @@ def _query(args: argparse.Namespace) -> CapacityQuery:
     )
     if args.at_least and not args.flavors:
         raise BadUsage("--at-least requires FLAVOR")
+    if args.since and not args.flavors:
+        raise BadUsage("--since requires one FLAVOR")
     set_then = (*args.set_then, *map(str, args.ratios))
     is_change = without.names_any or args.added or set_then
+    if args.since and (is_change or args.lose or args.full):
+        others = "--lose, --without, --with, --set-then, --ratio or --full"
+        raise BadUsage(f"--since cannot be combined with {others}")
     if args.lose and (is_change or args.by or args.full or args.at_least):
         others = "--without, --with, --set-then, --ratio, --by, --full or --at-least"
         raise BadUsage(f"--lose cannot be combined with {others}")

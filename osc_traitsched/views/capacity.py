@@ -20,6 +20,7 @@ from osc_traitsched.documents import JsonObject, field, serialized
 from osc_traitsched.text import and_more, between, count, led, listed, ranges
 from osc_traitsched.views import moves as drain_prose
 from osc_traitsched.views import terminal
+from osc_traitsched.views.diff import SinceDocument, since_lines
 from osc_traitsched.views.explain import reasons, text, verdict, words
 from osc_traitsched.views.explain.document import FlavorJson, ImageJson
 from osc_traitsched.views.terminal import Gauge, Line, Tone
@@ -62,6 +63,7 @@ def lines(
         ),
         *(Line(text, Tone.DOUBT) for text in assumed(found)),
         *map(Line, _of_lost(found)),
+        *since_lines(found.since),
         *map(Line, _without_room(found, width, _MOST_CAUSES if height else 0)),
     ]
     below = [Line(text) for text in _remarks(found)]
@@ -635,6 +637,9 @@ class CapacityDocument(JsonObject):
     """How many more hosts like a host, by its name."""
     set_then: Iterable[str] = field("query.set_then")
     """The settings of ``--set-then``, and the ratios of ``--ratio``."""
+    since: Optional[SinceDocument] = field("since", can_be_omitted=True)
+    """The hosts of the flavor in an earlier snapshot, and what changed: with
+    ``--since``."""
     unread_hosts: int = field("empty_unread")
     """Full hosts whose capacity was not read: ``if_empty`` lacks them."""
 

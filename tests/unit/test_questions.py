@@ -19,6 +19,11 @@ SCREENS = {
         "explain m1.large ubuntu-24.04 --project acme --policy anti-affinity --count 2",
         "explain m1.large ubuntu-24.04 --project acme --count 5 --no-fixes",
     ),
+    "questions/capacity-since": (
+        "capacity m1.medium --since examples/yesterday.json",
+        "capacity ssd.medium --at-least 9 --since examples/yesterday.json",
+        "capacity ssd.large --since examples/yesterday.json",
+    ),
     "questions/ratio": (
         "capacity --ratio RAM=1.5",
         "capacity m1.large --ratio cmp04:RAM=4 --ratio west:disk=0.5",

@@ -502,6 +502,10 @@ BROKE = "Worked until Sat 06:00 UTC; since Sun 06:00 UTC: "
         ),
         ("server explain db-2", f"{BROKE}cmp01: reserved RAM 512 -> 4096."),
         (
+            "capacity ssd.medium",
+            f"{BROKE}flavor ssd.medium got trait:CUSTOM_SSD=required, cmp01: reserved ",
+        ),
+        (
             "explain m1.large ubuntu-24.04",
             "It worked in the oldest of 14 snapshots (2026-11-12 06:00 UTC), too.",
         ),
@@ -520,6 +524,13 @@ def test_a_folder_of_nights_says_when_it_broke_and_what_took_it(
     assert found["time"][:10] == ("2026-11-21" if is_broken else "2026-11-12")
     assert found["later"][:10] == ("2026-11-22" if is_broken else "2026-11-26")
     assert bool(found["now"]) is not is_broken
+
+
+def test_a_folder_of_nights_says_since_when_fewer_servers_fit(ask, nights):
+    """Four m1.large fit then, and three now."""
+    for number, start in (4, BROKE), (3, "It worked in the oldest of 14 snapshots"):
+        _, lines = ask(f"capacity m1.large --at-least {number} --since {nights}")
+        assert [line for line in lines if line.startswith(start)]
 
 
 def test_diff_of_a_folder_says_by_when(ask, nights):

@@ -10,6 +10,7 @@ from typing import NamedTuple
 from osc_traitsched.core.answer import Answer, Reason
 from osc_traitsched.core.change.effects import Server
 from osc_traitsched.core.change.traits import Requirer
+from osc_traitsched.core.difference import Since
 from osc_traitsched.core.errors import CloudBroke
 from osc_traitsched.core.inventory.snapshot import (
     Aggregate,
@@ -72,6 +73,7 @@ class Capacity:
     :ivar drain: where the servers of these hosts would go; None if none are taken away
     :ivar empty_unread: hosts whose capacity was not read
     :ivar facts: the reading; None if no flavor could be judged
+    :ivar since: the hosts of the only flavor when a snapshot was saved; else None
     """
 
     query: CapacityQuery
@@ -82,6 +84,7 @@ class Capacity:
     drain: Drain | None = None
     empty_unread: int = 0
     facts: Facts | None = None
+    since: Since | None = None
 
     @property
     def judgements(self) -> tuple[RequestResult, ...]:
