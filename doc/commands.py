@@ -32,6 +32,7 @@ GUIDES = {
     "server destinations": "which-move",
     "server misplaced": "misplaced",
     "flavor show": "/troubleshoot/flavor",
+    "image show": "/troubleshoot/flavor",
     "zone list": "/operate/capacity",
     "host show": "host-empty",
     "host drain": "/operate/drain",

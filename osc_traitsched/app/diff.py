@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar, Union
 
 from osc_traitsched.app import settings
 from osc_traitsched.app.judging import by_flavor
@@ -200,21 +200,22 @@ def _is_same_cloud(old: Mapping[str, Any], new: Mapping[str, Any]) -> bool:
 # Which hosts a request had when a snapshot was saved, and what took them.
 
 
-#: The answer for the same request on another snapshot.
-Ask = Callable[[Snapshot], RequestResult]
+#: The answer for the same request, or those for several, on another snapshot.
+Ask = Callable[[Snapshot], Union[RequestResult, tuple[RequestResult, ...]]]
 
 
 class _Asked(NamedTuple):
-    """A snapshot with its answer; None if the request is refused there."""
+    """A snapshot with its answers; none if the request is refused there."""
 
     snapshot: Snapshot
-    judgement: RequestResult | None
+    judgements: tuple[RequestResult, ...]
 
     @classmethod
     def of(cls, snapshot: Snapshot, ask: Ask) -> _Asked:
         """:raises BadConfiguration: for a file that lacks what the answer needs"""
         try:
-            return cls(snapshot, ask(snapshot))
+            found = ask(snapshot)
+            return cls(snapshot, found if isinstance(found, tuple) else (found,))
         except CloudBroke as exc:
             raise BadConfiguration(
                 snapshot.path or "the cloud now", None, str(exc)
@@ -222,19 +223,17 @@ class _Asked(NamedTuple):
         except BadConfiguration:
             raise
         except TraitSchedError:
-            return cls(snapshot, None)
+            return cls(snapshot, ())
 
     @property
     def hosts(self) -> frozenset[str]:
-        """Hosts that could take the request."""
-        candidates = self.judgement.candidates if self.judgement else ()
-        return frozenset(each.name for each in candidates)
+        """Hosts that could take any of the requests."""
+        return frozenset(h.name for each in self.judgements for h in each.candidates)
 
     @property
     def works(self) -> bool:
-        """Whether all servers may find a host."""
-        found = self.judgement
-        return found is not None and found.answer is not Answer.NO
+        """Whether all servers of any request may find a host."""
+        return any(each.answer is not Answer.NO for each in self.judgements)
 
 
 def since(
@@ -315,8 +314,8 @@ def _since(earlier: _Asked, later: _Asked, ask: Ask) -> Since:
         own = change.hosts & together or together
         decided[change] = decided.get(change, frozenset()) | own
     causes = tuple((change, hosts) for change, hosts in decided.items() if hosts)
-    judgement = later.judgement or earlier.judgement
-    total = len(judgement.hosts) if judgement else 0
+    judgements = later.judgements or earlier.judgements
+    total = max((len(each.hosts) for each in judgements), default=0)
     answers = (earlier.works, later.works)
     return Since(old.time, new.time, before, now, total, causes, answers=answers)
 

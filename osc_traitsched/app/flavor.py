@@ -1,4 +1,4 @@
-"""A flavor: who may use it, what it requires, and where it could go."""
+"""A flavor or an image: who uses it, what it requires, and where it could go."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from osc_traitsched.cloud.service import Cloud, RememberedCloud
 from osc_traitsched.core.errors import CloudBroke, NotForProject, NothingMatches
 from osc_traitsched.core.nova.image import requirements
 from osc_traitsched.core.nova.question import Body, ServerSpec
-from osc_traitsched.core.servers.usage import CapacityQuery, FlavorView
+from osc_traitsched.core.servers.usage import CapacityQuery, FlavorView, ImageView
 
 # What a flavor needs, and where it fits.
 
@@ -45,7 +45,7 @@ def flavor(
     body = room.judgements[0].question.flavor
     view = FlavorView(
         room,
-        or_problem(cloud, lambda: servers.of_flavor(cloud, body["id"])),
+        or_problem(cloud, lambda: servers.by_state(cloud, flavor=body["id"])),
         or_problem(cloud, lambda: _allowed(cloud, body), "projects of the flavor"),
     )
     if view.fit is None or not view.fit.suited:
@@ -56,6 +56,22 @@ def flavor(
     if isinstance(whole, CloudBroke):
         return dataclasses.replace(view, images=whole)
     return whole
+
+
+def image(cloud: Cloud, spec: ServerSpec, sources: SettingsSources) -> ImageView:
+    """The image of a request: its hosts with each flavor, and its servers.
+
+    Requests: those of :func:`app.capacity.capacity`, and the pages of servers.
+
+    :raises NothingMatches: for an unknown image
+    :raises NotForProject: for an image that the named project may not use
+    """
+    room = capacity.capacity(cloud, spec, sources, CapacityQuery(with_private=True))
+    if not room.judgements:
+        raise NotForProject("flavor", "any")
+    body = room.judgements[0].question.image or {}
+    own = or_problem(cloud, lambda: servers.by_state(cloud, image=body["id"]))
+    return ImageView(room, own)
 
 
 def _only_project(cloud: Cloud, name: str) -> str | None:

@@ -479,9 +479,12 @@ def names_on(cloud: Cloud, host: str, node: str) -> tuple[str, ...]:
     return tuple(sorted(b["name"] for b in found if b[_NODE] in (None, node)))
 
 
-def of_flavor(cloud: Cloud, flavor: str) -> dict[str, tuple[str, ...]]:
-    """Sorted names of the servers of all projects with a flavor (ID), by state."""
-    query = {"all_tenants": "1", "flavor": flavor, "limit": _PAGE}
+def by_state(cloud: Cloud, **params: str) -> dict[str, tuple[str, ...]]:
+    """Sorted names of the servers of all projects that match, by state.
+
+    :param params: of the request: ``flavor`` or ``image``, an ID
+    """
+    query = {"all_tenants": "1", **params, "limit": _PAGE}
     names: dict[str, list[str]] = {}
     for body in rest.pages(cloud.compute, "/servers/detail", "servers", _STATE, query):
         names.setdefault(body["status"], []).append(body["name"])

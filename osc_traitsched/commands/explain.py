@@ -16,11 +16,12 @@ from osc_traitsched.app import (
     diff,
     drain,
     explain,
+    flavor,
+    judging,
     own_filters,
     request,
     snapshot,
 )
-from osc_traitsched.app import judging as flavors
 from osc_traitsched.app.candidates import Candidates
 from osc_traitsched.app.explain import Explainer
 from osc_traitsched.app.gc_pause import gc_paused
@@ -42,6 +43,7 @@ from osc_traitsched.core.nova.question import ServerSpec
 from osc_traitsched.runner.document import TIMEOUT
 from osc_traitsched.text import count, visible
 from osc_traitsched.views import candidates as views
+from osc_traitsched.views import flavor as views_flavor
 from osc_traitsched.views import terminal
 from osc_traitsched.views.explain import document, reasons, words
 from osc_traitsched.views.explain import text as explain_text
@@ -213,7 +215,7 @@ class Explain(base.Command):
 
     It asks Placement what Nova would ask, runs the scheduler's host filters, gives a
     reason for every host, and tries each fix before it suggests it. With --image alone
-    it shows which flavors find a host. Nothing is written or claimed. Exits 0 if a host
+    it answers as image show. Nothing is written or claimed. Exits 0 if a host
     can take the server, 3 if none can, 4 if Placement disagrees, and 8 if the answer
     depends on something that no API shows. "openstack -q" prints the verdict alone.
     """
@@ -305,15 +307,9 @@ class Explain(base.Command):
     def _by_flavor(
         self, asked: ServerSpec, sources: SettingsSources, args: argparse.Namespace
     ) -> ExitCode:
-        of_one = ("count", "since", "make_room", "ratios", "fixes", "long")
-        self.reject(args, (*of_one, "custom filters"), "only with FLAVOR")
-        found = flavors.by_flavor(self.cloud(), asked, sources)
-        if args.format != "text":
-            for line in explain_text.remarks(found):
-                base.LOG.warning("%s", line)
-        lines = explain_text.flavor_lines(found)
-        self.show(args, lines, lambda: document.flavors(found))
-        return ExitCode.of(Answer.best(each.answer for each in found))
+        of_one = ("count", "make_room", "ratios", "fixes", "long", "custom filters")
+        self.reject(args, of_one, "only with FLAVOR")
+        return show_image(self, asked, sources, args)
 
     def _text(self, explanation: Explanation, args: argparse.Namespace) -> str:
         options, shown = self.repeated_options, explanation.named
@@ -329,6 +325,29 @@ class Explain(base.Command):
         return base.printed(document.document(explanation, options), args.format)
 
 
+def show_image(
+    command: base.Command,
+    asked: ServerSpec,
+    sources: SettingsSources,
+    args: argparse.Namespace,
+) -> ExitCode:
+    """Show an image with all flavors, and what changed since a snapshot."""
+    found = flavor.image(command.cloud(), asked, sources)
+    if args.since:
+
+        def ask(saved: Snapshot, _: Snapshot) -> tuple[RequestResult, ...]:
+            return judging.by_flavor(saved.cloud, asked, saved.sources)
+
+        of_then = since(command, args.since, sources, ask)
+        found = dataclasses.replace(found, since=of_then)
+    judgements = found.capacity.judgements
+    if args.format != "text":
+        for line in explain_text.remarks(judgements):
+            base.LOG.warning("%s", line)
+    command.show(args, views_flavor.image(found), lambda: views_flavor.of_image(found))
+    return ExitCode.of(Answer.best(each.answer for each in judgements))
+
+
 def _ask(asked: ServerSpec, saved: Snapshot, _: Snapshot) -> RequestResult:
     question = request.question(saved.cloud, asked, saved.sources)
     return explain.explain(saved.cloud, question, want_fixes=False).judgement
@@ -338,7 +357,7 @@ def since(
     command: base.Command,
     path: str,
     sources: SettingsSources,
-    ask: Callable[[Snapshot, Snapshot], RequestResult],
+    ask: Callable[[Snapshot, Snapshot], RequestResult | tuple[RequestResult, ...]],
 ) -> Since:
     """What changed for a request since a snapshot, or in a folder of them.
 

@@ -1,4 +1,4 @@
-"""The command on one flavor: where it could go."""
+"""The commands on one flavor or image: where it could go."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from osc_traitsched.app import flavor
 from osc_traitsched.app.gc_pause import gc_paused
 from osc_traitsched.commands import arguments, base, request_args
 from osc_traitsched.commands.base import ExitCode
-from osc_traitsched.commands.explain import add_format
+from osc_traitsched.commands.explain import add_format, show_image
 from osc_traitsched.views import flavor as views
 
 # openstack trait-sched flavor show.
@@ -43,3 +43,39 @@ class ShowFlavor(base.Command):
         found = flavor.flavor(self.cloud(), args.flavor, spec, sources)
         self.show(args, views.flavor(found), lambda: views.of_flavor(found))
         return ExitCode.of(found.answer)
+
+
+# openstack trait-sched image show.
+
+
+class ShowImage(base.Command):
+    """Show which hosts and flavors can run an image, and which servers do.
+
+    Hosts have room now, or would if they were empty. Flavors without room stand with
+    the cause on hosts that other flavors find. Nothing is written. Exits 0 if a flavor
+    finds a host, 8 if that depends on nova.conf or a filter, else 3.
+    """
+
+    examples = """
+        # Hosts, flavors and servers of an image
+        image show raw
+        # What changed since last night
+        image show raw --since /var/lib/snapshots
+    """
+
+    def options(self, parser: argparse.ArgumentParser) -> None:
+        parser.add_argument("image", metavar="IMAGE", help="its name or ID")
+        parser.add_argument(
+            "--since",
+            metavar="FILE|FOLDER",
+            help="also show the hosts in this snapshot, and what changed; in a folder "
+            "of snapshot save --keep: since when",
+        )
+        request_args.add_owner(parser.add_argument_group("request"))
+        arguments.add_scheduler_options(parser)
+        add_format(parser)
+
+    @gc_paused()
+    def take_action(self, args: argparse.Namespace) -> int:
+        """Read, judge, and show."""
+        return show_image(self, request_args.kind(args), self.settings(args), args)

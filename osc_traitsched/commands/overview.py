@@ -35,6 +35,7 @@ GROUPS = {
         "server destinations": "which hosts a server could move to",
         "server misplaced": "servers that the scheduler would no longer put there",
         "flavor show": "which hosts suit a flavor, what runs out, who uses it",
+        "image show": "which hosts and flavors can run an image, and its servers",
         "zone list": "zones: how full they are, and what is odd in them",
         "host show": "what a host has, and which flavors it could run",
         "host drain": "where the servers of a host could go, as one plan",

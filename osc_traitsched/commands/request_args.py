@@ -29,7 +29,7 @@ def add_request_options(parser: argparse.ArgumentParser) -> None:
     # cliff makes the parser. FLAVOR and IMAGE may stand on both sides of an option.
     vars(parser)["parse_args"] = parser.parse_intermixed_args
     group = parser.add_argument_group("request")
-    _add_owner(group)
+    add_owner(group)
     _add_parts(group, "boot from this volume, with - for the image: name or ID")
     _add_placing(group)
     group.add_argument(
@@ -48,7 +48,8 @@ def add_request_options(parser: argparse.ArgumentParser) -> None:
     arguments.add_scheduler_options(parser)
 
 
-def _add_owner(group: argparse._ArgumentGroup) -> None:
+def add_owner(group: argparse._ArgumentGroup) -> None:
+    """Add the zone and the project, and whether the root disk is a volume."""
     _add_zone(group, _ZONE_OF_BUILD)
     group.add_argument(
         "--project",
@@ -71,7 +72,7 @@ def add_kind(parser: argparse.ArgumentParser) -> None:
         "--image",
         help="with this image: name or ID (default: one without properties)",
     )
-    _add_owner(group)
+    add_owner(group)
 
 
 def kind(args: argparse.Namespace) -> ServerSpec:

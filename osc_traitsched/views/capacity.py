@@ -82,10 +82,10 @@ def lines(
 
 def full(found: Capacity, width: int = 0) -> Iterator[Line]:
     """The flavors without room alone, a line for each cause."""
-    starts = [_kind(each) for each in found.flavors if not each.room.most]
+    starts = [kind(each) for each in found.flavors if not each.room.most]
     kinds = collections.Counter([*starts, *[_REJECTED] * len(found.rejected)])
     number, total = sum(kinds.values()), len(found.flavors) + len(found.rejected)
-    parts = ", ".join(f"{kinds[kind]} {kind[:-2]}" for kind in kinds)
+    parts = ", ".join(f"{kinds[each]} {each[:-2]}" for each in kinds)
     text = f"{number} of {count(total, 'flavor')} without room"
     tone = Tone.of(found.room_for_all)
     yield Line(f"{text}: {parts}." if parts else f"{text}.", tone)
@@ -121,7 +121,7 @@ def _without_room(found: Capacity, width: int, most: int) -> Iterator[str]:
     by_cause: dict[tuple[str, str], list[str]] = {}
     for fit in () if found.is_change else found.flavors:
         if not fit.room.most:
-            cause = (_kind(fit), _cause(fit))
+            cause = (kind(fit), _cause(fit))
             by_cause.setdefault(cause, []).append(fit.name)
     is_about_hosts = found.removed and not found.query.flavors
     for rejected in () if is_about_hosts else found.rejected:
@@ -151,17 +151,18 @@ _FULL, _NEVER = _KINDS[Reason.FULL], _KINDS[Reason.MISCONFIGURED]
 _REJECTED = _KINDS[Reason.REJECTED]
 
 
-def _kind(fit: FlavorFit) -> str:
+def kind(fit: FlavorFit) -> str:
+    """What stands before the name of a flavor without room: ``full: ``."""
     return _KINDS[fit.judgement.reason]
 
 
 def _cause(fit: FlavorFit) -> str:
     """What stands behind the names of flavors with this cause."""
-    kind = _kind(fit)
-    largest = f" {never(fit.never)}" if kind == _NEVER and fit.never else ""
+    start = kind(fit)
+    largest = f" {never(fit.never)}" if start == _NEVER and fit.never else ""
     if largest and fit.never and fit.never.is_of_all:
         return largest
-    if kind == _FULL and fit.limit:
+    if start == _FULL and fit.limit:
         free = ""
         if fit.largest_free is not None:
             number, host = fit.largest_free
@@ -496,7 +497,7 @@ def _at_most(flavors: Sequence[FlavorFit], is_change: bool) -> Iterator[str]:
 def _reasons(fit: FlavorFit) -> Iterator[str]:
     reasons = verdict.flavor_reasons(fit.judgement)
     # Of a flavor that never fits, the line with its cause names them.
-    if reasons and (fit.room.most or _kind(fit) != _NEVER):
+    if reasons and (fit.room.most or kind(fit) != _NEVER):
         yield verdict.fitted("Other hosts: ", reasons)
 
 

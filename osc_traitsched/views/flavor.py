@@ -1,26 +1,32 @@
-"""A flavor and where it could go: as text and as a document."""
+"""A flavor or an image, and where it could go: as text and as a document."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Literal, Optional
 
 from osc_traitsched.core.answer import Answer, Reason
 from osc_traitsched.core.errors import CloudBroke
 from osc_traitsched.core.judge.capacity import FlavorFit
-from osc_traitsched.core.judge.judgement import Judgement, RefusedRequest
+from osc_traitsched.core.judge.judgement import Judgement, RefusedRequest, RequestResult
 from osc_traitsched.core.judge.reasons import breakdown
-from osc_traitsched.core.nova.clause import MemberOf
+from osc_traitsched.core.nova.clause import MemberOf, Trait
 from osc_traitsched.core.nova.prefilter import ISOLATION, name_of
 from osc_traitsched.core.placement.facts import Room
 from osc_traitsched.core.servers.state import ERROR
-from osc_traitsched.core.servers.usage import FlavorView
+from osc_traitsched.core.servers.usage import FlavorView, ImageView
 from osc_traitsched.documents import JsonObject, field, serialized
-from osc_traitsched.text import and_more, between, count, listed, ranges
+from osc_traitsched.text import and_more, between, count, led, listed, ranges
 from osc_traitsched.views import capacity
 from osc_traitsched.views.capacity import GroupFit, ServerRange
+from osc_traitsched.views.diff import SinceDocument, since_lines
 from osc_traitsched.views.explain import verdict, words
-from osc_traitsched.views.explain.document import FlavorJson, if_read
+from osc_traitsched.views.explain.document import (
+    FlavorHostsJson,
+    FlavorJson,
+    ImageJson,
+    if_read,
+)
 from osc_traitsched.views.terminal import LABEL, Line, Tone
 
 # One flavor.
@@ -98,11 +104,13 @@ def _by_reason(names: Mapping[str, Sequence[str]]) -> list[str]:
 
 def never_on_of(view: FlavorView) -> dict[str, list[str]]:
     """Hosts, or their isolated aggregates, by why the flavor never fits there."""
+    return _out(view.judgement, view.fit.suited if view.fit else ())
+
+
+def _out(judgement: RequestResult, left_out: Collection[str]) -> dict[str, list[str]]:
     names_of: dict[str, list[str]] = {}
-    judgement = view.judgement
     if isinstance(judgement, RefusedRequest):
         return names_of
-    left_out = view.fit.suited if view.fit else ()
     for share in breakdown(judgement, left_out, lasting=True):
         clause, names = share.clause, list(share.hosts)
         why = verdict.share_words(share, judgement).what
@@ -199,3 +207,123 @@ class FlavorUseDocument(JsonObject):
 def of_flavor(view: FlavorView) -> dict[str, Any]:
     """A flavor, as plain lists, mappings, numbers and text."""
     return serialized(FlavorUseDocument, view)
+
+
+# One image.
+
+
+def image(view: ImageView) -> Iterator[Line]:
+    """One image: the first line names the hosts with room, and those if empty."""
+    room = view.capacity
+    image_name = view.image.get("name") or view.image.get("id")
+    hosts, ever = view.names(view.now), view.names(view.suited)
+    total = max((each.total_hosts for each in room.judgements), default=0)
+    fit = sum(each.answer is Answer.YES for each in room.flavors)
+    may = sum(each.answer.is_open for each in room.flavors)
+    number, can, more = led(fit, may)
+    where = f"{len(hosts)} of {count(total, 'host')} now{_named(hosts)}, "
+    where += f"{len(ever)} if empty{_named(ever if ever != hosts else ())}"
+    flavors = f"{number} of {count(len(room.judgements), 'flavor')} {can}boot it{more}"
+    reason = Reason.first(each.reason for each in room.judgements)
+    tone = Tone.of(Answer.best(each.answer for each in room.judgements))
+    yield Line(f"{image_name}: {where}; {flavors}.", tone, reason)
+    yield from (Line(text, Tone.DOUBT) for text in capacity.assumed(room))
+    yield from since_lines(view.since)
+    for name, texts in (
+        ("not on", _by_reason(_not_on(view))),
+        *_by_cause(view).items(),
+        ("servers", _states(view)),
+    ):
+        if texts:
+            yield Line(f"  {name:<{LABEL}}{'; '.join(texts)}")
+    yield Line("explain FLAVOR IMAGE shows hosts, fixes and what depends on nova.conf.")
+
+
+#: So many names of each state.
+_MOST_SERVERS = 5
+
+
+def _states(view: ImageView) -> list[str]:
+    if isinstance(view.servers, CloudBroke):
+        return [f"unknown: {view.servers!s}"]
+    return [
+        f"{len(names)} {state}: {listed(names, most=_MOST_SERVERS)}"
+        for state, names in view.servers.items()
+    ] or ["none"]
+
+
+def _named(hosts: Sequence[str]) -> str:
+    return f" ({ranges(hosts)})" if hosts else ""
+
+
+def _not_on(view: ImageView) -> dict[str, list[str]]:
+    """Other hosts, by why most flavors never fit there."""
+    every = [_out(fit.judgement, view.suited) for fit in view.capacity.flavors]
+    return max(every, key=every.count, default={})
+
+
+def _by_cause(view: ImageView) -> dict[str, list[str]]:
+    """Names of flavors by whether they fit, with why not on hosts that suit others."""
+    names: dict[tuple[str, str], list[str]] = {}
+    for fit in view.capacity.flavors:
+        key = ("now", "")
+        if not fit.room.most:
+            key = (capacity.kind(fit)[:-2], _cause(fit, view))
+        names.setdefault(key, []).append(fit.name)
+    for each in view.capacity.rejected:
+        key = ("rejected", f" ({verdict.rejected(each)})")
+        names.setdefault(key, []).append(each.question.flavor["name"])
+    found: dict[str, list[str]] = {}
+    for (label, why), flavors in sorted(names.items(), key=lambda item: -len(item[1])):
+        found.setdefault(label, []).append(f"{listed(flavors)}{why}")
+    labels = sorted(found, key=lambda label: (label != "now", label))
+    return {label: found[label] for label in labels}
+
+
+def _cause(fit: FlavorFit, view: ImageView) -> str:
+    """Why a flavor does not fit on the hosts that suit others with the image."""
+    judgement = fit.judgement
+    is_now = fit.suited or judgement.reason is Reason.DISABLED
+    if not isinstance(judgement, Judgement) or is_now:
+        return f" ({words.noun(fit.limit)})" if fit.limit else ""
+    others = {host.uuid for host in judgement.hosts} - view.suited
+    texts = []
+    for share in breakdown(judgement, others if view.suited else (), lasting=True):
+        clause, number = share.clause, len(share.hosts)
+        is_all = not view.suited or (number == len(view.suited) > 1)
+        hosts = "hosts" if is_all else ranges(share.hosts)
+        text = f"{hosts} {verdict.share_words(share, judgement).what}"
+        if isinstance(clause, Trait) and clause.forbidden:
+            text = f"forbids {clause.name}"
+        texts.append(text)
+    return f" ({', '.join(texts)})" if texts else ""
+
+
+class ImageDocument(JsonObject):
+    """An image: the flavors that can boot it, their hosts, and its servers."""
+
+    schema: Literal[1]
+    """The version of the document."""
+    image: ImageJson
+    """The image."""
+    hosts: Iterable[str] = field(lambda view: view.names(view.now))
+    """Hosts with room for a server of some flavor."""
+    suitable_hosts: Iterable[str] = field(lambda view: view.names(view.suited))
+    """Hosts that have room for some flavor now, or if they were empty."""
+    flavors: Iterable[FlavorHostsJson] = field(
+        lambda view: sorted(
+            view.capacity.judgements, key=lambda each: str(each.question.flavor["name"])
+        )
+    )
+    """All flavors that are enabled and that the project may use, by name."""
+    servers: Optional[dict[str, Iterable[str]]] = field(
+        lambda view: if_read(view.servers)
+    )
+    """Names of the servers by state; null if this user may not list them."""
+    since: Optional[SinceDocument] = field("since", can_be_omitted=True)
+    """The hosts in an earlier snapshot, and what changed: with ``--since``."""
+
+
+def of_image(view: ImageView) -> dict[str, Any]:
+    """An image, as plain lists, mappings, numbers and text."""
+    return serialized(ImageDocument, view)

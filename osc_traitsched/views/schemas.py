@@ -11,8 +11,8 @@ from osc_traitsched.views.capacity import CapacityDocument
 from osc_traitsched.views.destinations import DestinationsDocument
 from osc_traitsched.views.diff import DifferenceDocument
 from osc_traitsched.views.drain import DrainDocument
-from osc_traitsched.views.explain.document import ExplainDocument, FlavorsDocument
-from osc_traitsched.views.flavor import FlavorUseDocument
+from osc_traitsched.views.explain.document import ExplainDocument
+from osc_traitsched.views.flavor import FlavorUseDocument, ImageDocument
 from osc_traitsched.views.host import HostDocument
 from osc_traitsched.views.lose import LossesDocument
 from osc_traitsched.views.server_explain import FailedDocument, ServerExplainDocument
@@ -21,7 +21,6 @@ from osc_traitsched.views.trait import TraitDocument
 #: The documents, by the commands that print them with ``-f json``.
 DOCUMENTS = {
     "explain": ExplainDocument,
-    "explain --image": FlavorsDocument,
     "capacity": CapacityDocument,
     "capacity --lose": LossesDocument,
     "server explain": ServerExplainDocument,
@@ -30,6 +29,7 @@ DOCUMENTS = {
     "host drain": DrainDocument,
     "trait show": TraitDocument,
     "flavor show": FlavorUseDocument,
+    "image show": ImageDocument,
     "host show": HostDocument,
     "diff": DifferenceDocument,
 }

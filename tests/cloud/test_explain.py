@@ -259,7 +259,7 @@ def test_an_image_alone_has_the_hosts_of_each_flavor(
     make.image("windows", hw_machine_type="q35")
     done = openstack("explain", "--image", "windows", "-f", "json")
     assert (done.code, done.err) == (0, "")
-    closed("explain --image").validate(done.json)
+    closed("image show").validate(done.json)
     flavors = {each["flavor"]["name"]: each for each in done.json["flavors"]}
     assert flavors.keys() >= {"gold", "small", "too-large"}
     for name, each in flavors.items():

@@ -206,6 +206,7 @@ READS = (
     ("check", 7, "Not checked: "),
     ("host show cmp00", 8, SERVERS),
     ("flavor show plain --nova-conf FILE", 8, SERVERS),
+    ("image show raw --nova-conf FILE", 8, SERVERS),
     ("zone list --nova-conf FILE", 0, ""),
     (f"trait show {GOLD}", 8, SERVERS),
     ("trait list", 8, "private flavors and images of other projects"),

@@ -106,7 +106,7 @@ def nova(placement, proxy):
 def test_an_image_alone_has_the_hosts_of_each_flavor_with_it(nova, openstack):
     run = openstack("explain", "--image", "windows", "-f", "json", *KNOWN)
     assert run.code == 0
-    closed("explain --image").validate(run.json)
+    closed("image show").validate(run.json)
     found = {each["flavor"]["name"]: each for each in run.json["flavors"]}
     assert list(found) == sorted(FLAVORS)
     for name, each in found.items():

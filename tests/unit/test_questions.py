@@ -24,6 +24,12 @@ SCREENS = {
         "capacity ssd.medium --at-least 9 --since examples/yesterday.json",
         "capacity ssd.large --since examples/yesterday.json",
     ),
+    "questions/image-show": (
+        "image show windows-2022 --since examples/yesterday.json",
+        "explain --image debian-12-arm64",
+        "image show ubuntu-24.04 --project acme",
+        "image show ubuntu-24.04 --availability-zone az-west",
+    ),
     "questions/ratio": (
         "capacity --ratio RAM=1.5",
         "capacity m1.large --ratio cmp04:RAM=4 --ratio west:disk=0.5",

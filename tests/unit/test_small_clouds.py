@@ -42,6 +42,7 @@ explain m1.medium ubuntu-24.04 --host cmp01
 explain m1.medium ubuntu-24.04 --since YESTERDAY
 explain m1.medium - --flavor-property trait:CUSTOM_SSD=required --no-fixes
 explain --image ubuntu-24.04
+image show ubuntu-24.04 --since YESTERDAY -f json
 candidates m1.medium ubuntu-24.04 --weights
 candidates m1.medium ubuntu-24.04 -f json
 candidates m1.medium - --print-query

@@ -285,6 +285,7 @@ LISTS = (
             "host": _equals("OS-EXT-SRV-ATTR:host"),
             "name": _pattern,
             "project_id": _equals("tenant_id"),
+            "image": lambda body, text: (body.get("image") or {}).get("id") == text,
             "changes-since": _since("updated", "created"),
         },
         query=_ALL,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from osc_traitsched.core.answer import Answer, Reason
@@ -307,6 +307,40 @@ class FlavorView:
             for name, judgement in sorted(images.items())
             if judgement.refusal or not (suited(judgement) or judgement.open.gained)
         }
+
+
+@dataclasses.dataclass(frozen=True)
+class ImageView:
+    """An image: the hosts that could run it with some flavor, and its servers.
+
+    :ivar capacity: of all flavors with the image
+    :ivar servers: names by state, or why they can't be read
+    :ivar since: the hosts when a snapshot was saved; None without one
+    """
+
+    capacity: Capacity
+    servers: Mapping[str, tuple[str, ...]] | CloudBroke
+    since: Since | None = None
+
+    @property
+    def image(self) -> Mapping[str, object]:
+        """Its body."""
+        return self.capacity.judgements[0].question.image or {}
+
+    @property
+    def now(self) -> frozenset[str]:
+        """Roots of the hosts with room for some flavor."""
+        return frozenset(root for fit in self.capacity.flavors for root in fit.hosts)
+
+    @property
+    def suited(self) -> frozenset[str]:
+        """Roots of the hosts that some flavor suits, also if they are full."""
+        return self.now.union(*(fit.suited for fit in self.capacity.flavors))
+
+    def names(self, roots: Collection[str]) -> list[str]:
+        """Names of hosts."""
+        facts = self.capacity.facts
+        return sorted(facts.snapshot.names_of(roots)) if facts else []
 
 
 # What a host has, and what it could take.

@@ -1067,29 +1067,11 @@ class FlavorHostsJson(JsonObject):
     """Why the other hosts are out, each counted once."""
 
 
-class FlavorsDocument(JsonObject):
-    """The flavors that can boot an image."""
-
-    schema: Literal[1]
-    """The version of the document."""
-    image: ImageJson = field(
-        lambda judgements: judgements[0].question.image or {} if judgements else {}
-    )
-    """The image."""
-    flavors: Iterable[FlavorHostsJson] = field(lambda judgements: judgements)
-    """All flavors that are enabled and that the project may use, by name."""
-
-
 def document(
     explanation: Explanation, options: Sequence[Option] = ()
 ) -> dict[str, Any]:
     """All of an explanation as plain lists, mappings, numbers and text."""
     return serialized(ExplainDocument, explanation, options)
-
-
-def flavors(judgements: Sequence[RequestResult]) -> dict[str, Any]:
-    """All flavors with their hosts, as plain lists, mappings, numbers and text."""
-    return serialized(FlavorsDocument, judgements)
 
 
 def if_read(servers: Any) -> Any:

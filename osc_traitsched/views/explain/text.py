@@ -9,7 +9,6 @@ from collections.abc import Iterable, Iterator, Sequence
 import prettytable
 
 from osc_traitsched.core import releases
-from osc_traitsched.core.answer import Answer, Reason
 from osc_traitsched.core.inventory.snapshot import Provider
 from osc_traitsched.core.judge.fix import Fix, RequestFix, Scope
 from osc_traitsched.core.judge.judge import Explanation, differing, kept_out_by
@@ -32,9 +31,7 @@ from osc_traitsched.paste import Option, line
 from osc_traitsched.text import (
     agreed,
     and_more,
-    between,
     count,
-    led,
     listed,
     option,
     ranges,
@@ -44,7 +41,6 @@ from osc_traitsched.views import moves as drain
 from osc_traitsched.views.diff import since_lines
 from osc_traitsched.views.explain import fixes, reasons, words
 from osc_traitsched.views.explain import verdict as explain_verdict
-from osc_traitsched.views.explain.verdict import flavor_reasons, rejected
 from osc_traitsched.views.terminal import Line, Tone, section, settings_from
 
 # The whole answer as text, section by section.
@@ -523,49 +519,6 @@ def _inventory(found: Stock, resource_class: str) -> str:
     return "; ".join(parts)
 
 
-_MOST_LINES = 15
-_WIDTH = 80
-
-#: The number of hosts, the same in words, and why there is none.
-_Group = tuple[int, str, tuple[str, ...]]
-
-
-def flavor_lines(found: Sequence[RequestResult]) -> Iterator[Line]:
-    """Lines by number of hosts, with their flavors. Names are not escaped yet."""
-    fit = sum(each.answer is Answer.YES for each in found)
-    may = sum(each.answer.is_open for each in found)
-    image = found[0].question.image or {} if found else {}
-    name = image.get("name") or image.get("id")
-    number, can, more = led(fit, may)
-    flavors = f"{number} of {count(len(found), 'flavor')}"
-    verdict = f"{flavors} {can}boot image {name} now{more}."
-    tone = Tone.of(Answer.best(each.answer for each in found))
-    yield Line(verdict, tone, Reason.first(each.reason for each in found))
-    yield from (Line(text, Tone.DOUBT) for text in remarks(found))
-    groups: dict[_Group, list[str]] = {}
-    for each in found:
-        groups.setdefault(_group(each), []).append(each.question.flavor["name"])
-    ordered = sorted(groups.items(), key=lambda group: -group[0][0])
-    for (_, hosts, why), names in ordered[:_MOST_LINES]:
-        yield Line(_line(hosts, why, names))
-    hidden = sum(len(names) for _, names in ordered[_MOST_LINES:])
-    if hidden:
-        yield Line(f"  {and_more(hidden, 'flavor', '-f json')}")
-    yield Line("explain FLAVOR IMAGE shows hosts, fixes and what depends on nova.conf.")
-
-
-def _line(hosts: str, why: Sequence[str], flavors: Sequence[str]) -> str:
-    """Names that do not fit are counted; the first name and reason always stand."""
-    start = ""
-    for number in range(len(flavors), 0, -1):
-        start = f"  {hosts} for {listed(flavors, most=number)}"
-        text = explain_verdict.fitted(f"{start}: ", why) if why else start
-        if len(text) <= _WIDTH and (text != start or not why):
-            return text
-    dots = ", ..." if why[1:] else ""
-    return f"{start}: {why[0]}{dots}" if why else start
-
-
 def remarks(judgements: Sequence[RequestResult]) -> Iterator[str]:
     """Lines on what the numbers of hosts depend on."""
     yield from reasons.of_several(judgements)
@@ -579,12 +532,3 @@ def _of_one(judgement: RequestResult) -> Iterator[str]:
         yield from reasons.decided_later(
             judgement.question, judgement.filtering, judgement.candidates.uuids
         )
-
-
-def _group(found: RequestResult) -> _Group:
-    if isinstance(found, RefusedRequest) or found.refusal is not None:
-        return -1, "Rejected", (rejected(found),)
-    number, may = len(found.candidates), len(found.unsure_roots)
-    sure = between(number - may, number)
-    why = () if number else tuple(flavor_reasons(found))
-    return number, f"Hosts: {sure} of {found.total_hosts}", why

@@ -68,7 +68,8 @@ def test_no_option_and_no_argument_takes_an_empty_text(verb, capsys):
         ("server explain", 2, "name a server, or --failed for all that failed"),
         # Only with a flavor.
         ("explain --image ubuntu-24.04 --with-nova", 2, "--with-nova: only with"),
-        ("explain --image ubuntu-24.04 --since x", 2, "--since: only with FLAVOR"),
+        ("explain --image ubuntu-24.04 --ratio RAM=2", 2, "--ratio: only with FLAVOR"),
+        ("image show ubuntu-24", 1, "did you mean ubuntu-24.04?"),
         ("explain --image ubuntu-24.04 --count 2 --long", 2, "--count, --long: only"),
         # Names.
         ("server explain --failed --host cmp1", 1, "did you mean cmp01?"),

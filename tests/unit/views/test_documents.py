@@ -36,6 +36,7 @@ from osc_traitsched.core.servers.usage import (
     CapacityQuery,
     FlavorView,
     HostView,
+    ImageView,
     Oddity,
     TraitUse,
 )
@@ -189,6 +190,7 @@ def _capacity():
         ),
         removed=("cmp01",),
         drain=home,
+        since=test_text.SINCE,
     )
 
 
@@ -289,9 +291,14 @@ def _destinations():
     return refused
 
 
-def _flavors():
+def _image():
+    judgement = _with_image(test_words.of_flavor("numa", 2, is_sure=False))
+    (root, *_) = judgement.candidates.uuids
+    hosts = {root: HostFit(Room(0, 13), "VCPU")}
+    fit = FlavorFit(judgement, hosts, Room(0, 13), suited=frozenset({root}))
     rejected = _with_image(test_capacity.rejected("odd"))
-    return [rejected, _with_image(test_words.of_flavor("numa", 2, is_sure=False))]
+    found = test_capacity.found(fit, rejected=(rejected,), facts=judgement.facts)
+    return ImageView(found, {"ACTIVE": ("web",)}, test_text.SINCE)
 
 
 def _drain():
@@ -308,10 +315,6 @@ EXAMPLES = {
     "explain": (
         "documents/explain",
         lambda: explain.document(_explanation(), OPTIONS),
-    ),
-    "explain --image": (
-        "documents/explain-image",
-        lambda: explain.flavors(_flavors()),
     ),
     "capacity": ("documents/capacity", lambda: capacity.document(_capacity())),
     "capacity --lose": (
@@ -333,6 +336,7 @@ EXAMPLES = {
     "host drain": ("documents/drain", lambda: drain.document(_drain(), OPTIONS)),
     "trait show": ("documents/trait", lambda: trait.of_trait(_trait())),
     "flavor show": ("documents/flavor", lambda: flavor.of_flavor(_flavor())),
+    "image show": ("documents/image", lambda: flavor.of_image(_image())),
     "host show": ("documents/host", lambda: host.of_host(_host())),
     "diff": (
         "documents/diff",

@@ -209,27 +209,6 @@ def of_flavor(name, hosts, is_sure=True):
     return dataclasses.replace(found, question=question, filtering=Filtering(judgment))
 
 
-def test_a_flavor_that_filters_may_reject_is_not_said_to_boot():
-    found = [of_flavor("small", 2), of_flavor("numa", 2, is_sure=False)]
-    verdict, *groups, _ = (line.text for line in explain_text.flavor_lines(found))
-    assert verdict == "1 of 2 flavors can boot image raw now, 1 more may."
-    assert groups == ["  Hosts: 2 of 2 for small", "  Hosts: at most 2 of 2 for numa"]
-
-
-def test_many_different_flavors_are_one_screen():
-    found = [of_flavor(f"m{number}", number) for number in range(1, 40)]
-    lines = [line.text for line in explain_text.flavor_lines(found)]
-    assert len(lines) <= 24
-    assert lines[-2] == "  and 24 more flavors (-f json)"
-
-
-def test_many_names_are_one_line():
-    found = [of_flavor(f"flavor-number-{number:02d}", 1) for number in range(30)]
-    _, group, _ = (line.text for line in explain_text.flavor_lines(found))
-    assert len(group) <= 80
-    assert group.endswith(" and 28 more")
-
-
 # What Nova rejects is said in words for whoever has to change it.
 
 
