@@ -15,7 +15,12 @@ from osc_traitsched.cloud.service import Cloud, RememberedCloud
 from osc_traitsched.core.errors import CloudBroke, NotForProject, NothingMatches
 from osc_traitsched.core.nova.image import requirements
 from osc_traitsched.core.nova.question import Body, ServerSpec
-from osc_traitsched.core.servers.usage import CapacityQuery, FlavorView, ImageView
+from osc_traitsched.core.servers.usage import (
+    CapacityQuery,
+    FlavorsView,
+    FlavorView,
+    ImageView,
+)
 
 # What a flavor needs, and where it fits.
 
@@ -56,6 +61,24 @@ def flavor(
     if isinstance(whole, CloudBroke):
         return dataclasses.replace(view, images=whole)
     return whole
+
+
+def flavors(
+    cloud: Cloud, names: Sequence[str], spec: ServerSpec, sources: SettingsSources
+) -> FlavorsView:
+    """Flavors side by side, on one reading.
+
+    :raises NothingMatches: for an unknown flavor
+    :raises NotForProject: for a flavor that the named project may not use
+    """
+    bodies = [lookup.flavor(cloud, name) for name in names]
+    query = CapacityQuery(flavors=tuple(str(body["id"]) for body in bodies))
+    found = capacity.capacity(cloud, spec, sources, query)
+    judged = {each.question.flavor["id"] for each in found.judgements}
+    for body in bodies:
+        if body["id"] not in judged:
+            raise NotForProject("flavor", body["name"])
+    return FlavorsView(found)
 
 
 def image(cloud: Cloud, spec: ServerSpec, sources: SettingsSources) -> ImageView:

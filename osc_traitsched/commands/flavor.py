@@ -20,18 +20,26 @@ class ShowFlavor(base.Command):
     A host suits a flavor that fits now, or would fit if the host were empty. Images
     that conflict with the flavor are found among the first 30 kinds of active public
     images: images with equal requirements are one kind. Nothing is written. Exits
-    0 if another server fits, 8 if that depends on nova.conf or a filter, else 3.
+    0 if another server fits, of each flavor, 8 if that depends on nova.conf or a
+    filter, else 3.
     """
 
     examples = """
         # Where it fits, what runs out, and who has it
         flavor show gold
+        # What differs, and where each could go
+        flavor show gold silver
         # For a program
         flavor show gold -f json
     """
 
     def options(self, parser: argparse.ArgumentParser) -> None:
-        parser.add_argument("flavor", metavar="FLAVOR", help="its name or ID")
+        parser.add_argument(
+            "flavors",
+            metavar="FLAVOR",
+            nargs="+",
+            help="its name or ID; several are compared, a line for each difference",
+        )
         request_args.add_kind(parser)
         arguments.add_scheduler_options(parser)
         add_format(parser)
@@ -40,7 +48,12 @@ class ShowFlavor(base.Command):
     def take_action(self, args: argparse.Namespace) -> int:
         """Read, judge, and show."""
         sources, spec = self.settings(args), request_args.kind(args)
-        found = flavor.flavor(self.cloud(), args.flavor, spec, sources)
+        if len(args.flavors) > 1:
+            several = flavor.flavors(self.cloud(), args.flavors, spec, sources)
+            lines = views.flavors(several)
+            self.show(args, lines, lambda: views.of_flavors(several))
+            return ExitCode.of(several.answer)
+        found = flavor.flavor(self.cloud(), args.flavors[0], spec, sources)
         self.show(args, views.flavor(found), lambda: views.of_flavor(found))
         return ExitCode.of(found.answer)
 

@@ -383,7 +383,8 @@ def _cpu(node: Body) -> Body:
 # Aggregates, flavors, images and groups.
 
 
-def _of_flavor(body: Body) -> Body:
+def of_flavor(body: Body) -> Body:
+    """What is compared of a flavor: sizes, whether it is public, and extra specs."""
     own = ("vcpus", "ram", "disk", "swap", _EPHEMERAL, "os-flavor-access:is_public")
     specs = {"extra_specs": body.get("extra_specs") or {}}
     return {**{key: body.get(key) for key in own}, **specs}
@@ -398,7 +399,7 @@ _KINDS: Mapping[str, tuple[str, str, Callable[[Body], Body]]] = {
             "hosts": frozenset(body["hosts"]),
         },
     ),
-    "flavor": ("compute", "flavors", _of_flavor),
+    "flavor": ("compute", "flavors", of_flavor),
     "image": (
         *("image", "images"),
         lambda body: {k: v for k, v in body.items() if k not in _OF_GLANCE},

@@ -14,7 +14,7 @@ from osc_traitsched.core.nova.clause import MemberOf, Trait
 from osc_traitsched.core.nova.prefilter import ISOLATION, name_of
 from osc_traitsched.core.placement.facts import Room
 from osc_traitsched.core.servers.state import ERROR
-from osc_traitsched.core.servers.usage import FlavorView, ImageView
+from osc_traitsched.core.servers.usage import FlavorsView, FlavorView, ImageView
 from osc_traitsched.documents import JsonObject, field, serialized
 from osc_traitsched.text import and_more, between, count, led, listed, ranges
 from osc_traitsched.views import capacity
@@ -209,6 +209,88 @@ def of_flavor(view: FlavorView) -> dict[str, Any]:
     return serialized(FlavorUseDocument, view)
 
 
+# Flavors side by side.
+
+
+def flavors(view: FlavorsView) -> Iterator[Line]:
+    """The first line counts the differences; then a line for each, and hosts."""
+    fits, differences = view.fits, view.differences
+    names = [fit.name for fit in fits]
+    what = count(len(differences), "difference") if differences else "no difference"
+    reason = Reason.first(fit.judgement.reason for fit in fits)
+    yield Line(f"{listed(names)}: {what}.", Tone.of(view.answer), reason)
+    yield from (Line(text, Tone.DOUBT) for text in capacity.assumed(view.capacity))
+    rows: list[tuple[str, ...]] = [
+        ("", *names),
+        *((key, *map(_value, differences[key])) for key in differences),
+        ("room for", *(_room_of(fit) for fit in fits)),
+        ("hosts now", *(ranges(view.capacity.names(fit.hosts)) or "-" for fit in fits)),
+        ("if empty", *(ranges(view.capacity.names(fit.suited)) or "-" for fit in fits)),
+    ]
+    yield from map(Line, capacity.aligned(rows, {*range(len(fits) + 1)}))
+    for each in view.capacity.rejected:
+        name = each.question.flavor["name"]
+        yield Line(f"{name} is rejected: {verdict.rejected(each)}")
+
+
+def _value(value: object) -> str:
+    return "-" if value is None else str(value)
+
+
+def _room_of(fit: FlavorFit) -> str:
+    if isinstance(fit.judgement, RefusedRequest):
+        return "rejected"
+    return between(fit.room.least, fit.room.most)
+
+
+class FlavorDifference(JsonObject):
+    """A size or an extra spec that differs."""
+
+    key: str = field(lambda item: item[0])
+    """The size, or the key of the extra spec."""
+    values: Iterable[Optional[str]] = field(
+        lambda item: [None if value is None else str(value) for value in item[1]]
+    )
+    """The value of each flavor; null if it has none."""
+
+
+class FlavorColumn(JsonObject):
+    """One of the flavors."""
+
+    flavor: FlavorJson = field("judgement.question.flavor")
+    """The flavor."""
+    reason: Reason = field("judgement.reason")
+    """Why a server fits now or none, in one word of :ref:`reasons`."""
+    servers_that_fit: ServerRange = field("room")
+    """How many more servers fit now."""
+    hosts: Iterable[str] = field(
+        lambda fit, whole: whole.value.capacity.names(fit.hosts)
+    )
+    """Hosts with room."""
+    suitable_hosts: Iterable[str] = field(
+        lambda fit, whole: whole.value.capacity.names(fit.suited)
+    )
+    """Hosts that have room, or would if they were empty."""
+
+
+class FlavorsDocument(JsonObject):
+    """Flavors side by side."""
+
+    schema: Literal[1]
+    """The version of the document."""
+    differences: Iterable[FlavorDifference] = field(
+        lambda view: view.differences.items()
+    )
+    """What differs."""
+    flavors: Iterable[FlavorColumn] = field("fits")
+    """The flavors, in the order of the command."""
+
+
+def of_flavors(view: FlavorsView) -> dict[str, Any]:
+    """Flavors side by side, as plain lists, mappings, numbers and text."""
+    return serialized(FlavorsDocument, view)
+
+
 # One image.
 
 
@@ -216,7 +298,7 @@ def image(view: ImageView) -> Iterator[Line]:
     """One image: the first line names the hosts with room, and those if empty."""
     room = view.capacity
     image_name = view.image.get("name") or view.image.get("id")
-    hosts, ever = view.names(view.now), view.names(view.suited)
+    hosts, ever = view.capacity.names(view.now), view.capacity.names(view.suited)
     total = max((each.total_hosts for each in room.judgements), default=0)
     fit = sum(each.answer is Answer.YES for each in room.flavors)
     may = sum(each.answer.is_open for each in room.flavors)
@@ -306,9 +388,9 @@ class ImageDocument(JsonObject):
     """The version of the document."""
     image: ImageJson
     """The image."""
-    hosts: Iterable[str] = field(lambda view: view.names(view.now))
+    hosts: Iterable[str] = field(lambda view: view.capacity.names(view.now))
     """Hosts with room for a server of some flavor."""
-    suitable_hosts: Iterable[str] = field(lambda view: view.names(view.suited))
+    suitable_hosts: Iterable[str] = field(lambda view: view.capacity.names(view.suited))
     """Hosts that have room for some flavor now, or if they were empty."""
     flavors: Iterable[FlavorHostsJson] = field(
         lambda view: sorted(

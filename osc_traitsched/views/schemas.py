@@ -12,7 +12,11 @@ from osc_traitsched.views.destinations import DestinationsDocument
 from osc_traitsched.views.diff import DifferenceDocument
 from osc_traitsched.views.drain import DrainDocument
 from osc_traitsched.views.explain.document import ExplainDocument
-from osc_traitsched.views.flavor import FlavorUseDocument, ImageDocument
+from osc_traitsched.views.flavor import (
+    FlavorsDocument,
+    FlavorUseDocument,
+    ImageDocument,
+)
 from osc_traitsched.views.host import HostDocument
 from osc_traitsched.views.lose import LossesDocument
 from osc_traitsched.views.server_explain import FailedDocument, ServerExplainDocument
@@ -29,6 +33,7 @@ DOCUMENTS = {
     "host drain": DrainDocument,
     "trait show": TraitDocument,
     "flavor show": FlavorUseDocument,
+    "flavor show A B": FlavorsDocument,
     "image show": ImageDocument,
     "host show": HostDocument,
     "diff": DifferenceDocument,

@@ -24,6 +24,12 @@ SCREENS = {
         "capacity ssd.medium --at-least 9 --since examples/yesterday.json",
         "capacity ssd.large --since examples/yesterday.json",
     ),
+    "questions/flavors": (
+        "flavor show m1.medium ssd.medium",
+        "flavor show m1.large acme.large ssd.large --project acme",
+        "flavor show m1.large m1.large",
+        "flavor show m1.large acme.large --project shop",
+    ),
     "questions/image-show": (
         "image show windows-2022 --since examples/yesterday.json",
         "explain --image debian-12-arm64",

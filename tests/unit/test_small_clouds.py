@@ -67,6 +67,7 @@ host drain --aggregate east --script
 host show cmp01
 host show cmp01 --if-enabled -f json
 flavor show m1.medium
+flavor show m1.medium ssd.medium -f json
 zone list
 trait list --all
 trait show CUSTOM_SSD

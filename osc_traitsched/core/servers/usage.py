@@ -10,7 +10,7 @@ from typing import NamedTuple
 from osc_traitsched.core.answer import Answer, Reason
 from osc_traitsched.core.change.effects import Server
 from osc_traitsched.core.change.traits import Requirer
-from osc_traitsched.core.difference import Since
+from osc_traitsched.core.difference import Since, of_flavor
 from osc_traitsched.core.errors import CloudBroke
 from osc_traitsched.core.inventory.snapshot import (
     Aggregate,
@@ -90,6 +90,10 @@ class Capacity:
     def judgements(self) -> tuple[RequestResult, ...]:
         """Of all flavors, the rejected ones last."""
         return (*(each.judgement for each in self.flavors), *self.rejected)
+
+    def names(self, roots: Collection[str]) -> list[str]:
+        """Names of hosts."""
+        return sorted(self.facts.snapshot.names_of(roots)) if self.facts else []
 
     @property
     def is_change(self) -> bool:
@@ -310,6 +314,39 @@ class FlavorView:
 
 
 @dataclasses.dataclass(frozen=True)
+class FlavorsView:
+    """Flavors side by side.
+
+    :ivar capacity: of these flavors alone
+    """
+
+    capacity: Capacity
+
+    @property
+    def fits(self) -> tuple[FlavorFit, ...]:
+        """In the order in which they were named; without hosts if rejected."""
+        found = self.capacity
+        rejected = (FlavorFit(each, {}, Room(0, 0)) for each in found.rejected)
+        bodies = [(_flavor(fit), fit) for fit in (*found.flavors, *rejected)]
+        known = {str(body["id"]): fit for body, fit in bodies}
+        known |= {str(body["name"]): fit for body, fit in bodies}
+        return tuple(known[name] for name in dict.fromkeys(found.query.flavors))
+
+    @property
+    def differences(self) -> Mapping[str, Sequence[object]]:
+        """What differs, with the value of each; None if a flavor has none."""
+        several = [of_flavor(_flavor(fit)) for fit in self.fits]
+        flat = [{**own, **own["extra_specs"], "extra_specs": 0} for own in several]
+        values = {key: [own.get(key) for own in flat] for each in flat for key in each}
+        return {k: v for k, v in values.items() if any(one != v[0] for one in v)}
+
+    @property
+    def answer(self) -> Answer:
+        """Whether another server of each fits."""
+        return Answer.worst(fit.answer for fit in self.fits)
+
+
+@dataclasses.dataclass(frozen=True)
 class ImageView:
     """An image: the hosts that could run it with some flavor, and its servers.
 
@@ -336,11 +373,6 @@ class ImageView:
     def suited(self) -> frozenset[str]:
         """Roots of the hosts that some flavor suits, also if they are full."""
         return self.now.union(*(fit.suited for fit in self.capacity.flavors))
-
-    def names(self, roots: Collection[str]) -> list[str]:
-        """Names of hosts."""
-        facts = self.capacity.facts
-        return sorted(facts.snapshot.names_of(roots)) if facts else []
 
 
 # What a host has, and what it could take.

@@ -34,6 +34,7 @@ from osc_traitsched.core.servers.fleet import FailedKind, FailedServer, FailedSe
 from osc_traitsched.core.servers.state import Event, Migration
 from osc_traitsched.core.servers.usage import (
     CapacityQuery,
+    FlavorsView,
     FlavorView,
     HostView,
     ImageView,
@@ -291,6 +292,21 @@ def _destinations():
     return refused
 
 
+def _flavors():
+    fits = []
+    for number, extra_specs in enumerate(({}, {"hw:cpu_policy": "dedicated"})):
+        found = _with_image(test_words.of_flavor(f"m{number}", 2))
+        body = {**found.question.flavor, "id": f"{number}", "extra_specs": extra_specs}
+        question = dataclasses.replace(found.question, flavor=body)
+        judgement = dataclasses.replace(found, question=question)
+        hosts = dict.fromkeys(found.candidates.uuids, HostFit(Room(2, 2), "VCPU"))
+        fits.append(
+            FlavorFit(judgement, hosts, Room(4, 4), suited=frozenset(hosts.keys()))
+        )
+    query = CapacityQuery(flavors=("m1", "m0"))
+    return FlavorsView(test_capacity.found(*fits, query=query, facts=found.facts))
+
+
 def _image():
     judgement = _with_image(test_words.of_flavor("numa", 2, is_sure=False))
     (root, *_) = judgement.candidates.uuids
@@ -336,6 +352,7 @@ EXAMPLES = {
     "host drain": ("documents/drain", lambda: drain.document(_drain(), OPTIONS)),
     "trait show": ("documents/trait", lambda: trait.of_trait(_trait())),
     "flavor show": ("documents/flavor", lambda: flavor.of_flavor(_flavor())),
+    "flavor show A B": ("documents/flavors", lambda: flavor.of_flavors(_flavors())),
     "image show": ("documents/image", lambda: flavor.of_image(_image())),
     "host show": ("documents/host", lambda: host.of_host(_host())),
     "diff": (
