@@ -181,7 +181,7 @@ def is_of_project(clause: Condition | None) -> bool:
     return name == prefilter.PROJECTS
 
 
-class Place(NamedTuple):
+class AllowedHosts(NamedTuple):
     """Hosts that the user may expect servers on: those of the zone and the project.
 
     :ivar zone: the requested zone; empty if none is required
@@ -193,9 +193,9 @@ class Place(NamedTuple):
     hosts: tuple[Provider, ...]
 
 
-def place_of(judgement: Judgement) -> Place:
+def allowed_hosts(judgement: Judgement) -> AllowedHosts:
     """Hosts of the zone and of the project; all hosts if neither is required."""
-    place = Place("", False, judgement.hosts)
+    place = AllowedHosts("", False, judgement.hosts)
     for is_of_place in (is_of_zone, is_of_project):
         for clause in judgement.clauses:
             if isinstance(clause, MemberOf) and is_of_place(clause):

@@ -14,10 +14,10 @@ from osc_traitsched.core.judge.fix import Fix, RequestFix, Scope
 from osc_traitsched.core.judge.judge import Explanation, differing, kept_out_by
 from osc_traitsched.core.judge.judgement import Judgement, RefusedRequest, RequestResult
 from osc_traitsched.core.judge.reasons import (
+    allowed_hosts,
     blamed,
     lost_members,
     picks,
-    place_of,
     worst,
 )
 from osc_traitsched.core.judge.verdict import Rejection
@@ -281,7 +281,7 @@ _FIGURES = re.compile(r" \(|: ")
 
 def _nearest_in_short(judgement: Judgement, most: int) -> Iterator[Line]:
     """Hosts of the place that lack the least, unless the reasons say it already."""
-    inside = place_of(judgement).hosts
+    inside = allowed_hosts(judgement).hosts
     told = explain_verdict.told(judgement)
     lost = {*itertools.chain.from_iterable(lost_members(judgement).values())}
     found = []

@@ -14,16 +14,16 @@ from osc_traitsched.core.judge.capacity import suited
 from osc_traitsched.core.judge.fix import Fix, HostAction
 from osc_traitsched.core.judge.judgement import Judgement, RefusedRequest, RequestResult
 from osc_traitsched.core.judge.reasons import (
-    Place,
+    AllowedHosts,
     RejectionCause,
     Share,
     above_limit,
+    allowed_hosts,
     breakdown,
     is_of_project,
     is_of_zone,
     lost_members,
     out_of_sync,
-    place_of,
 )
 from osc_traitsched.core.nova.clause import (
     AFTER_PLACEMENT,
@@ -227,7 +227,7 @@ def lines(
     if judgement.candidates:
         picked = explain_reasons.pick(judgement, everything)
         hosts = names(judgement.candidates)
-        zone = place_of(judgement).zone
+        zone = allowed_hosts(judgement).zone
         title = f"Candidates in {zone}" if zone else "Candidates"
         yield Line(f"{title}: {hosts}{f'; {picked}' if picked else ''}")
     yield from (Line(text, Tone.DOUBT) for text in _depends(judgement))
@@ -259,7 +259,7 @@ def _refused(found: RefusedRequest, everything: bool, project: str) -> Iterator[
 
 def _host_limit(judgement: Judgement) -> Iterator[str]:
     """How many servers the group's policy allows, if fewer than requested."""
-    question, place = judgement.question, place_of(judgement)
+    question, place = judgement.question, allowed_hosts(judgement)
     group, wanted = question.group, question.spec.count
     if wanted == 1 or judgement.question.nodes:
         return
@@ -305,7 +305,7 @@ def _sorted(shares: Iterable[Share]) -> list[Share]:
     )
 
 
-def _name(place: Place, article: str = "the") -> str:
+def _name(place: AllowedHosts, article: str = "the") -> str:
     """A place in words; empty for all hosts."""
     zone = f" in {place.zone}" if place.zone else ""
     return f"{article} project{zone}" if place.is_of_project else place.zone
@@ -316,9 +316,9 @@ def reasons(judgement: Judgement, everything: bool) -> Iterator[str]:
 
     Of a zone or a project, its own hosts; the others are counted at the end.
     """
-    place = place_of(judgement)
+    place = allowed_hosts(judgement)
     if not place.hosts:
-        place = Place("", False, judgement.hosts)
+        place = AllowedHosts("", False, judgement.hosts)
     every = _sorted(breakdown(judgement))
     names_inside = {host.name for host in place.hosts}
     within = ((s, names_inside.intersection(s.hosts)) for s in every)
