@@ -25,9 +25,11 @@ from osc_traitsched.core.inventory.snapshot import (
 from osc_traitsched.core.judge import capacity as core
 from osc_traitsched.core.judge import reasons
 from osc_traitsched.core.judge.capacity import FlavorCounter, FlavorFit, Free, HostFit
+from osc_traitsched.core.judge.judge import judge
 from osc_traitsched.core.judge.judgement import Judgement, RefusedRequest, RequestResult
 from osc_traitsched.core.nova.filter import table
-from osc_traitsched.core.nova.filter.state import host_states
+from osc_traitsched.core.nova.filter.compute import claims
+from osc_traitsched.core.nova.filter.state import HostState, host_states
 from osc_traitsched.core.nova.question import Body, ServerSpec
 from osc_traitsched.core.placement.facts import Facts, Room, sizes
 from osc_traitsched.core.servers.drain import Drain, Simulation
@@ -38,6 +40,9 @@ from osc_traitsched.core.servers.usage import (
     Losses,
 )
 from osc_traitsched.text import near_names
+
+#: So many servers of a flavor are tried on a host, if NUMA cells or devices decide.
+_MOST_CLAIMED = 1000
 
 
 def compared(
@@ -75,6 +80,7 @@ def capacity(
         sources,
         lambda e: _wanted(cloud, e, spec, query),
         all_enabled=query.all_enabled,
+        most=_MOST_CLAIMED,
     )
     judged = [each for each in found if isinstance(each, Judgement)]
     rejected = tuple(each for each in found if isinstance(each, RefusedRequest))
@@ -130,9 +136,9 @@ def lose(
     plans = drain.plans(cloud, list(lost.values()), sources)
     judged = (fit.judgement for fit in now.flavors)
     first = next((each for each in judged if isinstance(each, Judgement)), None)
-    caps = _caps(first) if first else {}
+    states = _states(first) if first else ()
     found = (
-        Loss(kind, name, plan, tuple(_filled(now, plan, caps)))
+        Loss(kind, name, plan, tuple(_filled(now, plan, states)))
         for (kind, name), plan in zip(lost, plans)
     )
     answers = list(Answer)
@@ -180,9 +186,7 @@ def _lost(
     return found
 
 
-def _filled(
-    now: Capacity, plan: Drain, caps: Mapping[str, tuple[int | None, int | None]]
-) -> Iterator[str]:
+def _filled(now: Capacity, plan: Drain, states: Sequence[HostState]) -> Iterator[str]:
     """Flavors with room that have none once the servers of lost hosts have moved."""
     facts, lost = now.facts, {node.uuid for node in plan.nodes}
     if facts is None:
@@ -192,7 +196,7 @@ def _filled(
     for fit in now.flavors:
         left = fit.hosts.keys() - lost
         if isinstance(fit.judgement, Judgement) and fit.hosts and left <= used:
-            counter = FlavorCounter(fit.judgement, facts, caps)
+            counter = FlavorCounter(fit.judgement, facts, _caps(fit.judgement, states))
             if not counter.hosts(free, left):
                 yield fit.name
 
@@ -307,7 +311,12 @@ class _Count:
         self._free_after = _after(plan, self.free) if plan else self.free
         self._empty = core.free_if_empty(facts)
         self._groups = _groups(query.by, snapshot)
-        self._caps = _caps(first)
+        self._states = _states(first)
+        reports = ((e.compute.uuid, e.compute.report) for e in self._states)
+        self._busy = {uuid for uuid, e in reports if e is None or e.running_vms}
+        steps = plan.steps if plan else ()
+        moved = [(each.to.uuid, each.server_move.question) for each in steps]
+        self._joined = {to for to, asked in moved if claims(asked.request_spec())}
         self._counted: dict[int, FlavorFit] = {}
         self._like = {
             name: _one(name, _roots(Selectors(hosts=(name,)), facts.snapshot), facts)
@@ -322,10 +331,12 @@ class _Count:
         return dataclasses.replace(self._counted[key], judgement=found)
 
     def _fit(self, found: Judgement) -> FlavorFit:
-        counter = FlavorCounter(found, self._facts, self._caps)
+        caps = _caps(found, self._states)
+        counter = FlavorCounter(found, self._facts, caps)
         hosts = counter.hosts(self.free, (host.uuid for host in found.candidates))
-        suited = core.suited(found)
-        uncapped = FlavorCounter(found, self._facts, {})
+        suited = core.suited(_if_empty(found))
+        idle = {root: caps[root] for root in caps.keys() - self._busy}
+        uncapped = FlavorCounter(found, self._facts, idle)
         empty = uncapped.hosts(self._empty, suited, is_sure=False, is_offered=False)
         sized = frozenset(e for e in suited if self._could_hold(e, hosts, empty))
         groups = {
@@ -351,7 +362,13 @@ class _Count:
             fit = dataclasses.replace(fit, largest_free=free)
         if not self._removed and not self._query.added:
             return fit
-        after = self._changed(counter, found, empty, found.unsure_roots)
+        unsure = found.unsure_roots
+        if _is_claimed(found):
+            # What fits beside other servers, or on a host without any, is not asked.
+            unsure |= self._busy
+            caps = {u: (0 if u in self._joined else n, m) for u, (n, m) in caps.items()}
+            counter = FlavorCounter(found, self._facts, caps)
+        after = self._changed(counter, found, empty, unsure)
         return dataclasses.replace(fit, after=after)
 
     def _could_hold(self, root: str, *fits: Mapping[str, HostFit]) -> bool:
@@ -386,12 +403,31 @@ class _Count:
         return room
 
 
-def _caps(found: Judgement) -> Mapping[str, tuple[int | None, int | None]]:
-    """By root; hosts without a limit are left out."""
-    settings = found.question.assumptions
-    states = host_states(found.computes.values(), found.question.aggregates)
-    caps = {h.compute.uuid: table.servers_left(h, settings) for h in states}
-    return {root: each for root, each in caps.items() if each != (None, None)}
+def _is_claimed(found: Judgement) -> bool:
+    """Whether Nova says how many servers fit."""
+    question = found.question
+    return question.assumptions.claims is not None and claims(question.request_spec())
+
+
+def _if_empty(found: Judgement) -> Judgement:
+    """As if no host had servers, if Nova says what they leave."""
+    if found.answers is None or not _is_claimed(found):
+        return found
+    then = found.answers.if_empty
+    return judge(
+        found.question, found.request, found.facts, then.computes, answers=then
+    )
+
+
+def _states(found: Judgement) -> tuple[HostState, ...]:
+    return host_states(found.computes.values(), found.question.aggregates)
+
+
+def _caps(
+    found: Judgement, states: Iterable[HostState]
+) -> Mapping[str, tuple[int | None, int | None]]:
+    question = found.question
+    return table.servers_left(states, question.request_spec(), question.assumptions)
 
 
 def _one(name: str, roots: Collection[str], facts: Facts) -> str:

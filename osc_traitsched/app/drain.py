@@ -11,7 +11,7 @@ from typing import Any
 
 from osc_traitsched.app import server, settings
 from osc_traitsched.app.gc_pause import gc_paused
-from osc_traitsched.app.judging import Asked, judge_all, with_builds
+from osc_traitsched.app.judging import Asked, ask_nova, judge_all, with_builds
 from osc_traitsched.app.server import Found
 from osc_traitsched.app.settings import SettingsSources
 from osc_traitsched.cloud import allocation_candidates, lookup, read, request_parts
@@ -37,7 +37,7 @@ from osc_traitsched.core.inventory.snapshot import (
 )
 from osc_traitsched.core.judge.capacity import suited
 from osc_traitsched.core.judge.filtering import check_policy
-from osc_traitsched.core.judge.judge import Explanation
+from osc_traitsched.core.judge.judge import Explanation, judge
 from osc_traitsched.core.judge.judgement import Judgement, RefusedRequest
 from osc_traitsched.core.judge.reasons import with_ratio
 from osc_traitsched.core.nova.evidence import with_evidence
@@ -290,7 +290,7 @@ def plans(
     :raises Refusal: if nova-scheduler does not start with these settings
     :raises BadConfiguration: for bad scheduler settings
     """
-    assumptions = settings.of_cloud(cloud, sources)
+    assumptions = settings.with_claims(cloud, sources)
     table.enabled(assumptions)
     enabled(assumptions)
     minor, found = server_moves(
@@ -301,6 +301,7 @@ def plans(
         assumptions = with_evidence(assumptions, move.question.aggregates)
         computes = with_builds(cloud, move.question, computes)
     room = PlacementRoom(cloud.placement, computes, minor >= servers_state.ZONE)
+    ask_nova([each.question for each in found if not each.is_refused], computes)
     requested = [_requested(move, room) for move in found]
     state = room.state()
     parts = [
@@ -331,6 +332,7 @@ def able_to_move(
     for move in moves[:1]:
         computes = with_builds(cloud, move.question, computes)
     room = PlacementRoom(cloud.placement, computes, minor >= servers_state.ZONE)
+    ask_nova([each.question for each in moves if not each.is_refused], computes)
     requested = [_requested(move, room) for move in moves]
     state = room.state()
     able = [
@@ -509,7 +511,12 @@ def with_moves(cloud: Cloud, explanation: Explanation) -> Explanation:
     suitable = frozenset(suited(judgement))
     hosts = [host for host in judgement.hosts if host.uuid in suitable]
     facts = allocation_candidates.with_figures(cloud.placement, judgement.facts, hosts)
-    judgement = dataclasses.replace(judgement, facts=facts)
+    # What Nova can claim on a full host says nothing of one with fewer servers.
+    settings = dataclasses.replace(judgement.question.assumptions, claims=None)
+    question = dataclasses.replace(judgement.question, assumptions=settings)
+    judgement = judge(
+        question, judgement.request, facts, judgement.computes, judgement.placement
+    )
     near = drain.nearest(judgement)
     if not near:
         return dataclasses.replace(explanation, make_room=RoomPlan(()))
@@ -517,7 +524,8 @@ def with_moves(cloud: Cloud, explanation: Explanation) -> Explanation:
     for host in near:
         node = judgement.computes[host.uuid]
         nodes.setdefault(node.service_host, []).append(node)
-    moves, state = able_to_move(cloud, nodes, judgement.question.assumptions)
+    assumed = explanation.judgement.question.assumptions
+    moves, state = able_to_move(cloud, nodes, assumed)
     trees = facts.snapshot.host_trees
     roots = {judgement.computes[host.uuid].node: host.uuid for host in near}
     try:

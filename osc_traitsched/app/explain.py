@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import functools
 from collections.abc import (
@@ -18,6 +19,7 @@ from typing import NamedTuple
 from osc_traitsched.app import own_filters
 from osc_traitsched.app.gc_pause import gc_paused
 from osc_traitsched.app.judging import (
+    ask_nova,
     offers_of,
     with_builds,
     with_nova,
@@ -414,6 +416,13 @@ def _formats(
         yield from fix.other_formats(judgement.question, images)
 
 
+def _accepted(questions: Iterable[Question]) -> Iterator[Question]:
+    for each in questions:
+        with contextlib.suppress(Refusal):
+            each.request_spec()
+            yield each
+
+
 def _helping(
     placement: Service, judgement: Judgement, proposals: Iterable[RequestFix]
 ) -> Iterator[RequestFix]:
@@ -422,8 +431,10 @@ def _helping(
     hosts = {host.uuid for host in judgement.hosts}
     now = {host.uuid for host in judgement.candidates}
     most = None if now else _MOST_ANSWERS
-    for proposal in proposals:
-        question = proposal.applied(judgement.question)
+    changed = [(each, each.applied(judgement.question)) for each in proposals]
+    nodes, number = judgement.computes.values(), judgement.question.spec.count
+    ask_nova(_accepted(each for _, each in changed), nodes, number)
+    for proposal, question in changed:
         try:
             request = question.request()
             answer = allocation_candidates.ask(placement, request, most)

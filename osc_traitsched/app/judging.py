@@ -187,12 +187,14 @@ def judge_all(
     computes: Mapping[str, Compute],
     several: Sequence[Asked],
     all_enabled: bool = False,
+    most: int = 1,
 ) -> list[RequestResult]:
     """A judgement for each question, in requests that questions hardly add to.
 
     One for each different amount, one for each trait, and a dozen for the cloud.
 
     :param all_enabled: as if all compute services were enabled and up
+    :param most: so many servers of each are tried on a host if Nova is asked
     """
     if not several:
         return []
@@ -222,6 +224,7 @@ def judge_all(
         answers = answers.if_enabled
         facts = dataclasses.replace(facts, traits=answers.traits)
         computes = answers.computes
+    ask_nova([each.question for each in several], answers.computes.values(), most)
     found: list[RequestResult] = []
     for question, request, tried in several:
         wrong = (rejected.get(each) for each in _amounts(queries_of(request)))
@@ -235,6 +238,17 @@ def judge_all(
             found.append(dataclasses.replace(one, refusal=one.ended_by))
     judged = with_units(placement, [e for e in found if isinstance(e, Judgement)])
     return [next(judged) if isinstance(each, Judgement) else each for each in found]
+
+
+def ask_nova(
+    questions: Iterable[Question], computes: Iterable[Compute], most: int = 1
+) -> None:
+    """Have Nova say at once what hosts can claim for all questions, if it is asked."""
+    several = tuple(questions)
+    claims = several[0].assumptions.claims if several else None
+    if claims is not None:
+        requests = ((each.request_spec(), each.assumptions) for each in several)
+        claims.ask(requests, host_states(computes, several[0].aggregates), most)
 
 
 def _amounts(queries: Iterable[Request]) -> tuple[Amount, ...]:
@@ -251,6 +265,7 @@ def by_flavor(
     wanted: Callable[[Sequence[Body]], Iterable[Body]] = tuple,
     images: Iterable[Body] | None = None,
     all_enabled: bool = False,
+    most: int = 1,
 ) -> tuple[RequestResult, ...]:
     """The image of a request with each flavor, by name; no fixes are tried.
 
@@ -261,6 +276,7 @@ def by_flavor(
 
     :param images: bodies to judge each flavor with, instead of the request's image
     :param all_enabled: as if all compute services were enabled and up
+    :param most: as :func:`judge_all` takes it
     :raises BadQuestion: for an unknown image, or a cloud without flavors
     :raises Refusal: for an availability zone, or settings that Nova does not start with
     :raises NotForProject: for an image that the project may not use
@@ -294,7 +310,8 @@ def by_flavor(
         for start in starts
     ]
     alike = {key: one for key, one in zip(keys, starts) if isinstance(one, Asked)}
-    judged_all = judge_all(cloud.placement, computes, [*alike.values()], all_enabled)
+    every_one = [*alike.values()]
+    judged_all = judge_all(cloud.placement, computes, every_one, all_enabled, most)
     judged = dict(zip(alike, judged_all))
     return tuple(
         # A refusal names the flavor.

@@ -61,7 +61,7 @@ def placements(cloud: Cloud, scope: Scope, sources: SettingsSources) -> Placemen
     :raises Refusal: for filters with which nova-scheduler does not start
     :raises BadConfiguration: for bad scheduler settings
     """
-    assumed = settings.of_cloud(cloud, sources)
+    assumed = settings.with_claims(cloud, sources)
     enabled(assumed)
     project = None
     if scope.project is not None:
@@ -114,6 +114,9 @@ def _judged(
         if each.verdict.answer is ServerFit.MISPLACED
     }
     facts = _with_room(cloud.placement, facts, wanted)
+    if demands.assumptions.claims is not None:
+        specs = [(e.spec, demands.assumptions) for e in wanted if e.spec is not None]
+        demands.assumptions.claims.ask(specs, found)
     other_hosts = OtherHosts(facts, states, demands.assumptions)
     return tuple(judging.with_destinations(placed, other_hosts))
 

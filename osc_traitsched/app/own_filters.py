@@ -4,7 +4,15 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+import json
+from collections.abc import (
+    Callable,
+    Collection,
+    Iterable,
+    Iterator,
+    Mapping,
+    Sequence,
+)
 from typing import Any
 
 from osc_traitsched.app import request
@@ -13,11 +21,13 @@ from osc_traitsched.cloud.service import Cloud
 from osc_traitsched.config import document as file
 from osc_traitsched.config.nova_conf import files_of
 from osc_traitsched.core.errors import Refusal
-from osc_traitsched.core.inventory.snapshot import Compute
+from osc_traitsched.core.inventory.snapshot import Compute, NodeReport
 from osc_traitsched.core.judge.filtering import on_hosts
 from osc_traitsched.core.nova import options
 from osc_traitsched.core.nova.filter import table
+from osc_traitsched.core.nova.filter.compute import claims
 from osc_traitsched.core.nova.filter.state import (
+    FilterResult,
     HostState,
     RequestSpec,
     Unknown,
@@ -41,7 +51,7 @@ from osc_traitsched.core.nova.own import (
 from osc_traitsched.core.nova.question import Question
 from osc_traitsched.core.nova.weighers import enabled
 from osc_traitsched.runner import document
-from osc_traitsched.runner.document import TIMEOUT
+from osc_traitsched.runner.document import TIMEOUT, Claim
 
 
 @dataclasses.dataclass(frozen=True)
@@ -94,6 +104,8 @@ def answered(
     settings = question.assumptions
     spec = question.request_spec()
     hosts = host_states(nodes, question.aggregates, question.servers)
+    if own.service or own.facts:
+        settings = dataclasses.replace(settings, claims=None)
     plugins = list(_plugins(settings, own))
     if own.service or own.facts:
         with contextlib.suppress(Refusal):
@@ -123,10 +135,128 @@ def answered(
         return question
     novas = {each.text for each in plugins if each.is_novas}
     found = OwnAnswers.read(spec, settings, hosts, runs, novas, answer["nova"])
-    counts = {uuid: (*each,) for uuid, each in answer.get("hosts", {}).items()}
-    rooms = {u: (*each,) for u, each in answer.get("rooms", {}).items() if each[0]}
-    found = dataclasses.replace(found, counts=counts, rooms=rooms)
     return dataclasses.replace(question, own=found)
+
+
+class NovaClaims:
+    """What hosts can claim, as a Nova says that its database or its records tell."""
+
+    def __init__(self, own: OwnSources) -> None:
+        self._own: OwnSources | None = own
+        self._known: dict[str, dict[str, tuple[NodeReport | None, Claim]]] = {}
+        self.counts: dict[str, tuple[int, int]] = {}
+
+    def answers(
+        self,
+        name: str,
+        hosts: Collection[HostState],
+        spec: RequestSpec,
+        settings: SchedulerSettings,
+    ) -> Mapping[str, FilterResult]:
+        """What a filter says of hosts, by node UUID; those that it knows.
+
+        :raises NovaPythonFails: if that Python does not answer
+        """
+        self.ask([(spec, settings)], hosts, spec.num_instances)
+        known = self._known.get(_key(spec, settings), {})
+        found = {}
+        for host in hosts:
+            report, claim = known.get(host.compute.uuid, _NOT_ASKED)
+            if _is_read(host) and report == host.compute.report:
+                found.update({host.compute.uuid: claim.answers.get(name)})
+        return {uuid: answer for uuid, answer in found.items() if answer is not None}
+
+    def rooms(
+        self, spec: RequestSpec, settings: SchedulerSettings
+    ) -> Mapping[str, tuple[int | None, int | None]]:
+        """How many such servers fit on each host: at least, at most."""
+        known = self._known.get(_key(spec, settings), {}) if claims(spec) else {}
+        return {uuid: claim.room for uuid, (_, claim) in known.items() if claim.answers}
+
+    def ask(
+        self,
+        requests: Iterable[tuple[RequestSpec, SchedulerSettings]],
+        hosts: Iterable[HostState],
+        most: int = 1,
+    ) -> None:
+        """Ask for all these requests at once, if they claim and were not asked for.
+
+        :param most: how many servers of a request are tried on a host
+        :raises NovaPythonFails: as :meth:`answers`
+        """
+        there = [host for host in hosts if _is_read(host)]
+        several: dict[str, dict[str, RequestSpec]] = {}
+        of_options = {}
+        for spec, settings in requests:
+            key = _key(spec, settings) if claims(spec) else ""
+            if key and not all(self._has(key, host) for host in there):
+                pci = repr(_pci_options(settings))
+                several.setdefault(pci, {})[key] = spec
+                of_options[pci] = settings
+        for pci, specs in several.items():
+            self._ask(specs, there, of_options[pci], most)
+
+    def _has(self, key: str, host: HostState) -> bool:
+        known = self._known.get(key, {}).get(host.compute.uuid)
+        return known is not None and known[0] == host.compute.report
+
+    def _ask(
+        self,
+        specs: Mapping[str, RequestSpec],
+        hosts: Sequence[HostState],
+        settings: SchedulerSettings,
+        most: int,
+    ) -> None:
+        own = self._own
+        if own is None:
+            return
+        names = [name for name, row in FILTERS.items() if row.is_claimed]
+        novas = [
+            PluginName(name, None, name, "filter", is_novas=True) for name in names
+        ]
+        texts = map(document.claim, specs.values())
+        asked = document.claims(hosts, texts, novas, _pci_options(settings), most)
+        uuids = {each.compute.uuid for each in hosts}
+        records = {uuid: own.facts[uuid] for uuid in uuids & own.facts.keys()}
+        asked = {**asked, "service": own.service, "facts": records}
+        try:
+            body = document.ask(own.nova_python, asked, own.timeout)
+            found = [*document.claimed(body, own.nova_python)]
+            _check_release(body["nova"], settings, own)
+        except (NovaPythonFails, PluginFails) as exc:
+            if own.warn is None:
+                raise
+            own.warn(f"{exc}. What only Nova's database shows is unknown.")
+            self._own = None
+            return
+        self.counts.update((uuid, (*each,)) for uuid, each in body["hosts"].items())
+        for key, of_hosts in zip(specs, found):
+            self._known.setdefault(key, {}).update(
+                (uuid, (host.compute.report, of_hosts.get(uuid, _NOT_ASKED[1])))
+                for host in hosts
+                for uuid in [host.compute.uuid]
+            )
+
+
+_NOT_ASKED = None, Claim({}, (None, None))
+
+
+def _is_read(host: HostState) -> bool:
+    """Whether the host is as Nova has it."""
+    report = host.compute.report
+    return report is not None and report.is_read
+
+
+def _key(spec: RequestSpec, settings: SchedulerSettings) -> str:
+    return json.dumps([document.claim(spec), _pci_options(settings)], sort_keys=True)
+
+
+def _pci_options(settings: SchedulerSettings) -> dict[str, Any]:
+    every, name = _options(settings), options.PCI_IN_PLACEMENT
+    if settings.is_known(name):
+        every[name] = str(settings.value(name))
+    names = (options.PCI_ALIAS, name)
+    return {name: every[name] for name in names if name in every}
 
 
 def facts(own: OwnSources) -> dict[str, Any]:
@@ -159,11 +289,13 @@ def _plugins(settings: SchedulerSettings, own: OwnSources) -> Iterator[PluginNam
 
 
 def _unsure(question: Question, hosts: Sequence[HostState]) -> Iterator[PluginName]:
-    """Nova's filters, enabled or not, that read what no API shows of a host."""
+    """Nova's filters that read what no API shows; :class:`NovaClaims` has others."""
+    settings = dataclasses.replace(question.assumptions, claims=None)
+    question = dataclasses.replace(question, assumptions=settings)
     found = on_hosts(question, hosts, question.request_spec()).judgment
     for name, answers in found.answers.items():
         is_open = any(isinstance(each, Unknown) for each in answers.values())
-        if is_open and name in FILTERS:
+        if is_open and name in FILTERS and not FILTERS[name].is_claimed:
             yield PluginName(name, None, name, "filter", is_novas=True)
 
 

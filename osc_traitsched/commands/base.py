@@ -29,6 +29,7 @@ from stevedore.extension import Extension
 
 from osc_traitsched import paste
 from osc_traitsched.app import snapshot
+from osc_traitsched.app.own_filters import NovaClaims, OwnSources
 from osc_traitsched.app.snapshot import Snapshot
 from osc_traitsched.cloud.connection import TIMEOUT, HttpCloud
 from osc_traitsched.cloud.service import Cloud, unread
@@ -36,8 +37,9 @@ from osc_traitsched.commands import arguments, help_text
 from osc_traitsched.core import errors
 from osc_traitsched.core.answer import Answer
 from osc_traitsched.core.errors import Mistakes, TraitSchedError
-from osc_traitsched.core.nova.options import SchedulerSettings
+from osc_traitsched.core.nova.options import SchedulerSettings, Service
 from osc_traitsched.paste import Option
+from osc_traitsched.runner.document import TIMEOUT as NOVA_TIMEOUT
 from osc_traitsched.text import visible
 from osc_traitsched.views import config, terminal
 from osc_traitsched.views.explain import words
@@ -261,6 +263,26 @@ def name_of(sdk: Any) -> str:
 #: Messages on standard error, a line each.
 LOG = logging.getLogger(__name__)
 
+
+def nova_python(
+    args: argparse.Namespace, settings: SettingsSources
+) -> OwnSources | None:
+    """The Python with Nova in it that is named, or that config save asked, if any."""
+    timeout = getattr(args, "nova_python_timeout", NOVA_TIMEOUT)
+    named, scheduler = getattr(args, "nova_python", None), Service.SCHEDULER.value
+    if named is not None:
+        saved = snapshot.read(args.snapshot).document if args.snapshot else {}
+        records = saved.get("facts", {}).get("hosts", {})
+        files = settings.conf_files
+        return OwnSources(named, nova_conf=files, timeout=timeout, facts=records)
+    for each in settings.readings:
+        if each.command and each.service in ("", scheduler):
+            return OwnSources(
+                each.command, timeout=timeout, service=scheduler, warn=LOG.warning
+            )
+    return None
+
+
 #: Formats for programs, which quote by themselves; the others are for terminals.
 QUOTING_FORMATS = frozenset({"json", "yaml"})
 
@@ -454,6 +476,9 @@ class Command(command.Command):  # type: ignore[misc,unused-ignore]
     def settings(self, args: argparse.Namespace) -> SettingsSources:
         """The scheduler's settings from the options, kept as those of the answer."""
         self.sources = arguments.sources(args, self.app)
+        nova = nova_python(args, self.sources)
+        if nova is not None and (nova.service or nova.facts):
+            self.sources.claims = NovaClaims(nova)
         return self.sources
 
     def show(

@@ -113,6 +113,7 @@ class ShowCapacity(base.Command):
             return ExitCode.of(losses.answer)
         if query.set_then:
             then = _sources_then(args, self.app)
+            then.claims = sources.claims
             saved = self.as_snapshot(sources) if args.ratios else None
             changed = saved and snapshot.with_ratios(saved, args.ratios).cloud
             cloud = self.cloud(saved)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from osc_traitsched.app import settings
-from osc_traitsched.commands import arguments, base, explain
+from osc_traitsched.commands import arguments, base, request_args
 from osc_traitsched.config.sources import (
     CONTROL_PLANE,
     ENVIRONMENTS,
@@ -182,7 +182,7 @@ class SaveConfig(base.Command):
             "'podman exec -i nova_scheduler python3'; if services have a nova.conf "
             "each, repeat it with api=, scheduler= and conductor= before the command",
         )
-        explain.add_timeout(group)
+        request_args.add_timeout(group)
         arguments.add_scheduler_options(parser)
 
     def take_action(self, args: argparse.Namespace) -> int:

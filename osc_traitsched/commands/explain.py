@@ -37,10 +37,8 @@ from osc_traitsched.core.judge.filtering import Filtering
 from osc_traitsched.core.judge.judge import Explanation
 from osc_traitsched.core.judge.judgement import Judgement, RequestResult
 from osc_traitsched.core.nova.filter.state import Passes, Raises, Unknown
-from osc_traitsched.core.nova.options import Service
 from osc_traitsched.core.nova.own import PluginJudgment, Weighed
 from osc_traitsched.core.nova.question import ServerSpec
-from osc_traitsched.runner.document import TIMEOUT
 from osc_traitsched.text import count, visible
 from osc_traitsched.views import candidates as views
 from osc_traitsched.views import flavor as views_flavor
@@ -74,30 +72,7 @@ def add_own_filter_options(parser: argparse.ArgumentParser) -> None:
         help="run Nova's filters there too; where they differ from those here, "
         "say so and believe Nova",
     )
-    add_python(group)
-
-
-def add_python(group: argparse._ArgumentGroup, is_required: bool = False) -> None:
-    """Add the options of a Python that has Nova."""
-    group.add_argument(
-        "--nova-python",
-        required=is_required,
-        metavar="PATH|COMMAND",
-        help="a Python that has Nova in it, its virtual environment, or a command that "
-        "starts one, such as 'podman exec -i nova_scheduler python3'",
-    )
-    add_timeout(group)
-
-
-def add_timeout(group: argparse._ArgumentGroup) -> None:
-    """Add the time that such a Python may take."""
-    group.add_argument(
-        "--nova-python-timeout",
-        type=base.seconds,
-        default=TIMEOUT,
-        metavar="SECONDS",
-        help="how long it may take (default: %(default)g)",
-    )
+    request_args.add_python(group)
 
 
 def own_sources(
@@ -109,26 +84,11 @@ def own_sources(
         for flag, value in of_nova.items():
             if value:
                 raise BadUsage(f"{flag} requires --nova-python")
-        return saved_python(settings, args.nova_python_timeout)
-    saved = snapshot.read(args.snapshot).document if args.snapshot else {}
-    return OwnSources(
-        args.nova_python,
-        tuple(args.plugins),
-        settings.conf_files,
-        args.nova_python_timeout,
-        args.with_nova,
-        facts=saved.get("facts", {}).get("hosts", {}),
-    )
-
-
-def saved_python(settings: SettingsSources, timeout: float) -> OwnSources | None:
-    """The Python beside nova-scheduler that config save asked, if any."""
-    scheduler = Service.SCHEDULER.value
-    for each in settings.readings:
-        if each.command and each.service in ("", scheduler):
-            command, warn = each.command, base.LOG.warning
-            return OwnSources(command, timeout=timeout, service=scheduler, warn=warn)
-    return None
+    found = base.nova_python(args, settings)
+    if found is None or args.nova_python is None:
+        return found
+    plugins = tuple(args.plugins)
+    return dataclasses.replace(found, plugins=plugins, with_nova=args.with_nova)
 
 
 # openstack trait-sched filter try.
@@ -182,7 +142,7 @@ class TryFilter(base.Lister):
 
 def _add_options(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("filter")
-    add_python(group, is_required=True)
+    request_args.add_python(group, is_required=True)
 
 
 def _check_one(found: PluginJudgment) -> None:

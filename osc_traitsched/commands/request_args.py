@@ -10,6 +10,7 @@ from osc_traitsched.commands import arguments, base
 from osc_traitsched.core.errors import BadUsage
 from osc_traitsched.core.nova.filter import groups
 from osc_traitsched.core.nova.question import ServerSpec
+from osc_traitsched.runner.document import TIMEOUT
 
 #: In place of an image: boot from a volume without image metadata.
 NO_IMAGE = "-"
@@ -65,6 +66,29 @@ def add_owner(group: argparse._ArgumentGroup) -> None:
     )
 
 
+def add_python(group: argparse._ArgumentGroup, is_required: bool = False) -> None:
+    """Add the options of a Python that has Nova."""
+    group.add_argument(
+        "--nova-python",
+        required=is_required,
+        metavar="PATH|COMMAND",
+        help="a Python that has Nova in it, its virtual environment, or a command that "
+        "starts one, such as 'podman exec -i nova_scheduler python3'",
+    )
+    add_timeout(group)
+
+
+def add_timeout(group: argparse._ArgumentGroup) -> None:
+    """Add the time that such a Python may take."""
+    group.add_argument(
+        "--nova-python-timeout",
+        type=base.seconds,
+        default=TIMEOUT,
+        metavar="SECONDS",
+        help="how long it may take (default: %(default)g)",
+    )
+
+
 def add_kind(parser: argparse.ArgumentParser) -> None:
     """Add what servers of several flavors have in common."""
     group = parser.add_argument_group("request")
@@ -73,6 +97,7 @@ def add_kind(parser: argparse.ArgumentParser) -> None:
         help="with this image: name or ID (default: one without properties)",
     )
     add_owner(group)
+    add_python(parser.add_argument_group("Nova"))
 
 
 def kind(args: argparse.Namespace) -> ServerSpec:

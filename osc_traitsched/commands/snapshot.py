@@ -20,7 +20,6 @@ from osc_traitsched.core.errors import BadUsage
 from osc_traitsched.core.inventory.snapshot import Provider
 from osc_traitsched.core.nova.own import NovaPythonFails
 from osc_traitsched.documents import serialized
-from osc_traitsched.runner.document import TIMEOUT
 from osc_traitsched.text import visible
 from osc_traitsched.views import diff as views
 
@@ -102,7 +101,7 @@ class SaveSnapshot(base.Command):
             found = snapshot.save(
                 self.cloud(), sources, tool, args.light, self._progress
             )
-            own = None if args.light else explain.saved_python(sources, TIMEOUT)
+            own = None if args.light else base.nova_python(args, sources)
             if own is not None:
                 try:
                     found["facts"] = own_filters.facts(own)

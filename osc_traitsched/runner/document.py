@@ -14,8 +14,8 @@ import shutil
 import subprocess
 import tempfile
 import zlib
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
 
 from osc_traitsched.core.inventory.snapshot import NodeReport
 from osc_traitsched.core.nova.filter.compute import most_io_ops
@@ -30,6 +30,7 @@ from osc_traitsched.core.nova.filter.state import (
     ServerGroup,
     Unknown,
 )
+from osc_traitsched.core.nova.filter.table import as_claim
 from osc_traitsched.core.nova.own import (
     TOGETHER,
     NovaPythonFails,
@@ -40,6 +41,7 @@ from osc_traitsched.core.nova.own import (
     Weighed,
     Weights,
 )
+from osc_traitsched.core.nova.question import NO_PROPERTIES
 from osc_traitsched.core.nova.weighers import OwnWeigher
 
 Body = Mapping[str, Any]
@@ -67,21 +69,8 @@ def question(
     :param all_lines: log all lines, or only the last line of each rejection
     """
     return {
-        "plugins": [
-            {
-                "name": n.text,
-                "path": n.path,
-                "file": n.file,
-                "source": source,
-                "kind": n.kind,
-                "is_novas": n.is_novas,
-            }
-            for n, source in plugins
-        ],
-        "options": [
-            {**dict(zip(("section", "option"), name.split(".", 1))), "value": value}
-            for name, value in (options or {}).items()
-        ],
+        "plugins": _plugins(plugins),
+        "options": _options(options or {}),
         "all_lines": all_lines,
         "nova_conf": None if nova_conf is None else _files(nova_conf),
         "aggregates": _aggregates(hosts),
@@ -89,6 +78,78 @@ def question(
         "servers": sorted(_servers(hosts, spec)),
         "spec": _spec(spec),
     }
+
+
+#: Seconds in which the runner counts how many servers fit.
+_COUNTING = 20
+
+
+def claims(
+    hosts: Sequence[HostState],
+    specs: Iterable[Body],
+    filters: Iterable[PluginName],
+    options: Mapping[str, Any],
+    most: int,
+) -> Body:
+    """The question what hosts can claim for each of many servers.
+
+    :param specs: of :func:`claim`
+    :param most: so many servers of each are tried on a host
+    """
+    return {
+        "plugins": _plugins((name, None) for name in filters),
+        "options": _options(options),
+        "nova_conf": None,
+        "hosts": [{**_host(each), "aggregates": []} for each in hosts],
+        "claims": [*specs],
+        "most": most,
+        "seconds": _COUNTING,
+    }
+
+
+def claim(spec: RequestSpec) -> Body:
+    """The part of a request that NUMA cells and PCI devices depend on."""
+    plain = RequestSpec(spec.server, "")
+    found = {**_spec(plain), "project_id": "", "availability_zone": None}
+    image = {k: v for k, v in found["image"].items() if k not in NO_PROPERTIES}
+    return {**found, "image": image, "is_bfv": False}
+
+
+class Claim(NamedTuple):
+    """What a host can claim: answers of filters, and servers, at least and at most."""
+
+    answers: Mapping[str, FilterResult]
+    room: tuple[int | None, int | None]
+
+
+def claimed(body: Body, command: str) -> Iterator[Mapping[str, Claim]]:
+    """The runner's answers by node UUID, for each server; errors as :func:`judgment`.
+
+    Hosts that are down, and servers that Nova can't judge, have no answer.
+    """
+    if "error" in body:
+        _fail(body, command)
+    for found, wanted in zip(body["claims"], body["wanted"]):
+        by_uuid: dict[str, Claim] = {}
+        for each, free, uuids in zip(found or (), body["free"], body["kinds"]):
+            room = each.pop("room", None)
+            answers = {
+                name: _claim(_answer(one), wanted[name], free[name])
+                for name, one in each.items()
+                if "unknown" not in one
+            }
+            is_no = any(isinstance(as_claim(e), Fails) for e in answers.values())
+            claim = Claim(answers, (*room,) if room else (0, 0 if is_no else None))
+            by_uuid.update(dict.fromkeys(uuids, claim))
+        yield by_uuid
+
+
+def _claim(answer: FilterResult, wanted: str, free: str) -> FilterResult:
+    return (
+        Fails(OWN, wanted=wanted, found=(free,))
+        if isinstance(answer, Fails)
+        else answer
+    )
 
 
 def read(command: str, service: str, options: Iterable[str], timeout: float) -> Body:
@@ -114,6 +175,27 @@ def _read(command: str, asked: Body, timeout: float) -> Body:
         _fail(found, command)
     body: Body = found["read"]
     return body
+
+
+def _plugins(plugins: Iterable[tuple[PluginName, str | None]]) -> list[Body]:
+    return [
+        {
+            "name": n.text,
+            "path": n.path,
+            "file": n.file,
+            "source": source,
+            "kind": n.kind,
+            "is_novas": n.is_novas,
+        }
+        for n, source in plugins
+    ]
+
+
+def _options(options: Mapping[str, Any]) -> list[Body]:
+    return [
+        {**dict(zip(("section", "option"), name.split(".", 1))), "value": value}
+        for name, value in options.items()
+    ]
 
 
 def _files(files: Iterable[tuple[str, str]]) -> list[Body]:
@@ -431,7 +513,12 @@ def _process_answer(command: str, done: subprocess.CompletedProcess[bytes]) -> A
     except ValueError:
         found = None
     # A wrapper may log lines that are JSON, too.
-    if isinstance(found, dict) and found.keys() & {"plugins", "read", "error"}:
+    if isinstance(found, dict) and found.keys() & {
+        "plugins",
+        "claims",
+        "read",
+        "error",
+    }:
         return found
     said = [line.strip() for line in (err or out).splitlines() if line.strip()]
     if not said and not done.returncode:

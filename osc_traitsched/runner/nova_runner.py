@@ -19,6 +19,7 @@ import os
 import socket
 import sys
 import tempfile
+import time
 import traceback
 import types
 import zlib
@@ -193,6 +194,8 @@ def answered(asked: Any) -> Any:
     override(asked["options"])
     runs = runs_of(asked["plugins"])
     nodes = nodes_of(asked)
+    if "claims" in asked:
+        return dict(claims_of(asked, runs, nodes), nova=version.version_string())
     hosts, spec = hosts_of(asked, nodes), spec_of(asked["spec"])
     trust_the_api()
     with listening() as lines:
@@ -200,20 +203,7 @@ def answered(asked: Any) -> Any:
     if not asked["all_lines"]:
         for each in found:
             shorten(each)
-            name_causes(each, hosts)
-    known = {
-        uuid: [host.failed_builds, host.num_io_ops]
-        for uuid, host in hosts.items()
-        if uuid in nodes
-    }
-    rooms = {}
-    if asked["spec"]["num_instances"] > 1:
-        claiming = [
-            cls() for _, cls in runs if cls.__name__.replace("Filter", "") in SAYS
-        ]
-        rooms = {u: room(hosts[u], spec, claiming) for u in known if claiming}
-    nova = version.version_string()
-    return {"nova": nova, "plugins": found, "hosts": known, "rooms": rooms}
+    return {"nova": version.version_string(), "plugins": found}
 
 
 def read_configuration(files: Any) -> None:
@@ -881,34 +871,95 @@ def shorten(found: Any) -> None:
     found.pop("log", None)
 
 
-def room(host: Any, spec: Any, filters: Any) -> Any:
+def claims_of(asked: Any, runs: Any, nodes: Any) -> Any:
+    """What each of many requests could claim of each kind of hosts, and how often.
+
+    Hosts with the same cells and devices are judged once.
+    """
+    kinds = {}  # type: Dict[str, Any]
+    for each in asked["hosts"]:
+        if each["uuid"] in nodes:
+            kinds.setdefault(kind_of_node(nodes[each["uuid"]]), []).append(each)
+    make = host_state_class(frozenset())
+    counts, hosts = {}, []
+    for several in kinds.values():
+        for each in several:
+            host = make(each, {}, nodes[each["uuid"]])
+            host.show(allocation_candidates=None)
+            counts[each["uuid"]] = [host.failed_builds, host.num_io_ops]
+        hosts.append(host)
+    filters = [cls() for _, cls in runs]
+    specs = list(map(claiming_spec, asked["claims"]))
+    answers = [spec and [claimed(h, spec, filters) for h in hosts] for spec in specs]
+    until = time.monotonic() + asked["seconds"]
+    for spec, found in zip(specs, answers):
+        for host, each in zip(hosts, found or ()):
+            if spec and all(one.get("passes") for one in each.values()):
+                often = asked["most"] if time.monotonic() < until else 1
+                each["room"] = room(host, spec, filters, often)
+    return {
+        "claims": answers,
+        "wanted": [spec and said(0, spec) for spec in specs],
+        "free": [said(1, host) for host in hosts],
+        "kinds": [[each["uuid"] for each in several] for several in kinds.values()],
+        "hosts": counts,
+    }
+
+
+def claiming_spec(asked: Any) -> Any:
+    """Nova's RequestSpec; None if its devices are those of an allocation candidate.
+
+    None, too, if Nova makes no such request: then the others still have an answer.
+    """
+    with contextlib.suppress(Failed):
+        return None if any(uses_placement(asked)) else spec_of(asked)
+    return None
+
+
+def said(side: int, of: Any) -> Any:
+    """What is wanted (0) or free (1) for each filter, as far as it can be read."""
+    each = {name: outcome([], both[side], of) for name, both in SAYS.items()}
+    return {name: found.get("value", "") for name, found in each.items()}
+
+
+def kind_of_node(node: Any) -> str:
+    """What claims read of a node; equal for hosts that are judged alike."""
+    pools = node.pci_device_pools
+    ratios = [node.cpu_allocation_ratio, node.ram_allocation_ratio]
+    read = [node.numa_topology, pools and pools.obj_to_primitive(), ratios]
+    return json.dumps(read, sort_keys=True, default=str)
+
+
+def claimed(host: Any, spec: Any, filters: Any) -> Any:
+    """The answer of each filter, by its name."""
+    return {
+        type(e).__name__: answer(outcome([], e._filter_one, fresh(host), spec), bool)
+        for e in filters
+    }
+
+
+def room(host: Any, spec: Any, filters: Any, most: int) -> Any:
     """How many of the request's servers fit, each taken before the next is tried.
 
     At least and at most so many; None for all that else there is room for.
     """
-    host, most = copy.copy(host), spec.num_instances
+    host = copy.copy(host)
     host.pci_stats = copy.deepcopy(host.pci_stats)
-    for number in range(most):
+    for number in range(1, most):
+        taken = outcome([], host._locked_consume_from_request, spec.obj_clone())
+        if "value" not in taken:
+            return [number, None]
         answers = [outcome([], e._filter_one, fresh(host), spec) for e in filters]
         if not all(each.get("value") for each in answers):
             return [number, number]
-        taken = outcome([], host._locked_consume_from_request, spec.obj_clone())
-        if "value" not in taken:
-            return [number + 1, None]
     return [most, None]
 
 
-def name_causes(found: Any, hosts: Any) -> None:
-    """Say of hosts without enough cells or devices what is free, instead of a log."""
-    for uuid, each in found.get("answers", {}).items():
-        name, host = found["class"].replace("Filter", ""), hosts[uuid]
-        if name in SAYS and not each.get("passes", True):
-            free = [outcome([], SAYS[name], host).get("value")]
-            each["log"] = list(filter(None, free)) or each.get("log", [])
-
-
 def free_cells(host: Any) -> str:
-    """What is free in each NUMA cell; empty without cells."""
+    """What is free in each NUMA cell."""
+    cells = host.numa_topology.cells if host.numa_topology else ()
+    if not cells:
+        return NO_CELLS
     return "; ".join(
         f"cell {cell.id}: {cell.avail_memory} MB and {cell.avail_pcpus} dedicated CPUs "
         f"free, {len(cell.cpuset)} shared CPUs"
@@ -918,7 +969,7 @@ def free_cells(host: Any) -> str:
             # Small ones are the memory.
             if pages.total and pages.size_kb >= 2048
         )
-        for cell in (host.numa_topology.cells if host.numa_topology else ())
+        for cell in cells
     )
 
 
@@ -933,8 +984,37 @@ def free_devices(host: Any) -> str:
     return "free devices: " + (", ".join(found) or "none")
 
 
-#: What is free, by the first words of the filter that needs it.
-SAYS = {"NUMATopology": free_cells, "PciPassthrough": free_devices}
+def wanted_cells(spec: Any) -> str:
+    """The NUMA cells that a server needs."""
+    cells = [
+        f"{cell.memory} MB"
+        + (f" in pages of {cell.pagesize} kB" if (cell.pagesize or 0) > 0 else "")
+        + (f", {len(cell.pcpuset)} dedicated CPUs" if cell.pcpuset else "")
+        + (f", {len(cell.cpuset)} shared CPUs" if cell.cpuset else "")
+        for cell in (spec.numa_topology.cells if spec.numa_topology else ())
+    ]
+    kinds = [f"{cells.count(each)} x {each}" for each in dict.fromkeys(cells)]
+    return f"needs NUMA cells: {'; '.join(kinds)}"
+
+
+def wanted_devices(spec: Any) -> str:
+    """The PCI devices that a server needs."""
+    requests = spec.pci_requests.requests if spec.pci_requests else ()
+    return "needs PCI devices: " + ", ".join(
+        f"{each.count} of {one.get('vendor_id', '*')}:{one.get('product_id', '*')}"
+        for each in requests
+        for one in each.spec[:1]
+    )
+
+
+#: Said of a host that can't give any NUMA cell.
+NO_CELLS = "no NUMA cells"
+
+#: What is wanted and what is free, by the filter that compares them.
+SAYS = {
+    "NUMATopologyFilter": (wanted_cells, free_cells),
+    "PciPassthroughFilter": (wanted_devices, free_devices),
+}
 
 
 def weighed(weigher: Any, hosts: Any, spec: Any, lines: List[str]) -> Any:

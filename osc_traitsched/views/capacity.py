@@ -498,7 +498,8 @@ def _reasons(fit: FlavorFit) -> Iterator[str]:
     reasons = verdict.flavor_reasons(fit.judgement)
     # Of a flavor that never fits, the line with its cause names them.
     if reasons and (fit.room.most or kind(fit) != _NEVER):
-        yield verdict.fitted("Other hosts: ", reasons)
+        line = verdict.fitted("Other hosts: ", reasons)
+        yield line if ":" in line else f"{line}: {reasons[0]}"
 
 
 # The document of ``capacity``, and its numbers as Prometheus metrics.
@@ -559,7 +560,7 @@ class FlavorCapacity(JsonObject):
     """How many hosts were judged."""
     first_short: Optional[str] = field(lambda fit: fit.limit or None)
     """The resource class that runs out first on most of these hosts; null without
-    hosts."""
+    hosts, or if NUMA cells or devices run out first."""
     may_reject: Iterable[str] = field("deciding")
     """Host filters that may reject more than is known, since they read what no API
     shows."""

@@ -48,9 +48,7 @@ _MOST_REASONS = 6
 _MOST_NAMES = 2
 
 #: What decides on a host and no API shows.
-UNSEEN = (
-    "Not on any API: provider.yaml, the host's nova.conf, its NUMA cells and PCI use."
-)
+UNSEEN = "Not on any API: provider.yaml, the host's nova.conf"
 
 
 def host(
@@ -97,7 +95,9 @@ def host(
         flags = Option("--like", view.peer), Option("--aggregates")
         command = openstack("trait-sched add", *flags, view.host.name)
         yield Line(f"  {line(command, options)}")
-    yield Line(UNSEEN)
+    claims = view.capacity.judgements[0].question.assumptions.claims
+    is_asked = claims is not None and view.host.uuid in claims.counts
+    yield Line(f"{UNSEEN}{'' if is_asked else ', its NUMA cells and PCI use'}.")
 
 
 def state_of(view: HostView) -> str:

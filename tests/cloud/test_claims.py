@@ -281,6 +281,9 @@ def test_a_snapshot_answers_as_nova_with_another_python_of_that_nova(
         "--nova-python",
         str(claiming.cloud.release.python()),
     )
+    capacity = ("capacity", *ROOM)
+    live, then = trait_sched(*capacity), trait_sched(*capacity, *offline)
+    assert then.out.partition("\n")[2] == live.out
     for flavor in ("pages", "pinned-4", "devices-2", "device-pinned"):
         words = ("explain", flavor, "raw", "--project", "admin", "--no-fixes")
         live, then = trait_sched(*words), trait_sched(*words, *offline)
@@ -296,6 +299,59 @@ def test_a_snapshot_answers_as_nova_with_another_python_of_that_nova(
 
 #: Flavors, and how many servers each has room for; claims of one cell each.
 ROOM = {"pages": 4, "devices-2": 1, "pinned": 6, "device": 2}
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("explain", "pinned-4", "raw", "--long"),
+        ("explain", "device-pinned", "raw"),
+        ("capacity",),
+        ("capacity", "pages", "--by", "host"),
+        *(("host", "show", name) for name in ("cmp00", "cmp03", "cmp05")),
+        ("flavor", "show", "pinned"),
+        ("check",),
+        ("server", "explain", "--failed"),
+    ],
+    ids=" ".join,
+)
+def test_nothing_is_left_open(claiming, words, failed):
+    if claiming.name == "default filters":
+        pytest.skip("Nova gives up after hosts that reject claims")
+    said = shell.run(claiming.variables("asked"), "trait-sched", *words)
+    assert said.code != MAY
+    assert not {"may", "depends", "unknown"} & {*said.out.split()}, said.out
+    assert said.err == ""
+
+
+@pytest.fixture(scope="module")
+def failed(claiming):
+    """A server that failed for its NUMA cells."""
+    boot = claiming.boot(Asked("device-pinned"))
+    assert boot.status == "ERROR"
+    yield boot
+    claiming.maker.delete(boot)
+
+
+def test_capacity_counts_as_many_as_nova_takes(claiming):
+    if claiming.name == "default filters":
+        pytest.skip("a host without NUMA cells takes all, and claims none")
+    words = ("trait-sched", "capacity", *ROOM, "-f", "json")
+    found = shell.run(claiming.variables("asked"), *words).json["flavors"]
+    for bound in ("min", "max"):
+        rooms = {each["flavor"]["name"]: each["servers"][bound] for each in found}
+        assert rooms == ROOM
+
+
+def test_servers_leave_a_host_for_one_that_can_claim_what_they_need(claiming):
+    if claiming.name == "default filters":
+        pytest.skip("Nova gives up after hosts that reject claims")
+    boots = [claiming.boot(Asked(flavor)) for flavor in ("pinned", "devices-2")]
+    for boot, code in zip(boots, (YES, NO)):
+        words = ("trait-sched", "host", "drain", boot.host)
+        said = shell.run(claiming.variables("asked"), *words)
+        assert said.code == code, said.out
+        claiming.maker.delete(boot)
 
 
 @pytest.mark.parametrize("flavor", ROOM)

@@ -48,6 +48,7 @@ class NodeReport:
     :ivar current_workload: servers with a running task
     :ivar hypervisor_version: ``1002003`` for 1.2.3; 0 if the hypervisor has none
     :ivar cpu_info: None if it is not a mapping
+    :ivar is_read: False if servers were added or taken away in thought
     """
 
     vcpus: int
@@ -64,6 +65,7 @@ class NodeReport:
     hypervisor_version: int
     host_ip: str | None
     cpu_info: Mapping[str, Any] | None = dataclasses.field(default=None, hash=False)
+    is_read: bool = dataclasses.field(default=True, compare=False)
 
     @property
     def is_of_ironic(self) -> bool:
@@ -101,6 +103,7 @@ class NodeReport:
             free_ram_mb=self.free_ram_mb - ram,
             local_gb_used=self.local_gb_used + disk,
             free_disk_gb=self.free_disk_gb - disk,
+            is_read=False,
             disk_available_least=None if least is None else least - disk,
             running_vms=self.running_vms + 1,
         )

@@ -19,6 +19,7 @@ from osc_traitsched.core.judge.fix import HostFix, changed
 from osc_traitsched.core.judge.judgement import Judgement, RefusedRequest, RequestResult
 from osc_traitsched.core.judge.verdict import Rejection
 from osc_traitsched.core.nova.clause import Condition, MemberOf, Resource
+from osc_traitsched.core.nova.filter import table
 from osc_traitsched.core.nova.request import Request
 from osc_traitsched.core.placement.facts import (
     Facts,
@@ -54,7 +55,7 @@ def free_if_empty(facts: Facts) -> Free:
 class HostFit(NamedTuple):
     """Servers of one flavor on one host.
 
-    :ivar limit: the resource class that runs out first
+    :ivar limit: the resource class that runs out first; empty if something else does
     :ivar pooled: for each class that sharing providers give, too: how many servers the
         host's own providers can serve with it
     :ivar sharers: UUIDs of these sharing providers
@@ -432,11 +433,13 @@ class FlavorCounter:
         roots: Iterable[str],
         is_sure: bool = True,
         is_offered: bool = True,
+        is_capped: bool = True,
     ) -> dict[str, HostFit]:
         """Hosts with room among those that meet all conditions but amounts.
 
         :param is_sure: False to count hosts that a filter may reject as any other
         :param is_offered: Placement offers all of them each amount now
+        :param is_capped: False to count by amounts alone
         """
         found: dict[str, HostFit] = {}
         left = list(roots)
@@ -445,9 +448,11 @@ class FlavorCounter:
             for root, fit in counter.on(left, free, is_offered):
                 if is_sure and root in self._unsure:
                     fit = fit._replace(room=Room(0, fit.room.most))
-                cap = self._caps.get(root)
+                cap = self._caps.get(root) if is_capped else None
                 if cap is not None:
-                    fit = fit._replace(room=fit.room.capped(*cap))
+                    room = fit.room.capped(*cap)
+                    limit = fit.limit if room.most == fit.room.most else ""
+                    fit = fit._replace(room=room, limit=limit)
                 if fit.room.most:
                     found[root] = fit
             left = [root for root in left if root not in found]
@@ -513,7 +518,8 @@ class FlavorCounter:
         names = self._facts.snapshot.by_uuid
         found = []
         for clause, each in roots.items():
-            fits = self.hosts(free, each, is_sure=False)
+            is_claimed = getattr(clause, "name", "") in table.without_filter()
+            fits = self.hosts(free, each, is_sure=False, is_capped=not is_claimed)
             if fits:
                 hosts = tuple(sorted(names[root].name for root in fits))
                 found.append(KeptAway(clause, hosts, self.room(fits, free).most))

@@ -418,7 +418,6 @@ def on_hosts(
     differences: tuple[Difference, ...] = ()
     if question.own is not None:
         judgment, differences = question.own.joined(judgment, hosts, spec, settings)
-        more = question.own.settled(more, hosts, spec)
     judgment = with_late_check(judgment, hosts, checked, servers).joined(more)
     if question.move is not None:
         nodes = [each.compute for each in hosts]
@@ -467,15 +466,15 @@ def room_of_hosts(
     queries = filter(None, [request, request.fallback])
     asked = [each.clauses for each in queries]
     found: dict[str, list[tuple[Room, Fit | None]]] = collections.defaultdict(list)
-    firsts = set()
+    firsts, spec = set(), question.request_spec()
+    states = filter(None, hosts.values())
+    left = table.servers_left(states, spec, question.assumptions)
     for root, host in hosts.items():
         most = max((_on_host(root, clauses, facts) for clauses in asked), default=0)
         fit = facts.fits.get(root)
         room = _of_fit(fit, most, root in unsure)
         if host is not None:
-            room = room.capped(*table.servers_left(host, question.assumptions))
-            if question.own is not None:
-                room = room.capped(*question.own.room(host, question.request_spec()))
+            room = room.capped(*left.get(host.compute.uuid, (None, None)))
         name = host.host if host else root
         found[name].append((room, fit))
         if root in first:

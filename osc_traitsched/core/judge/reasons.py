@@ -289,7 +289,8 @@ def ranked(
     :raises Refusal: if nova-scheduler does not start with its weighers, or if an own
         weigher raises an exception
     """
-    counts = question.own.counts if question.own else {}
+    claims = question.assumptions.claims
+    counts = claims.counts if claims else {}
     hosts = []
     for host in host_states(nodes, question.aggregates, question.servers):
         uuid, tried = host.compute.uuid, question.tried.count(host.host)

@@ -6,8 +6,8 @@ import dataclasses
 import enum
 import functools
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, Union
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from typing import Any, Protocol, Union
 
 from osc_traitsched import text
 from osc_traitsched.core.errors import BadUsage
@@ -575,6 +575,32 @@ class Setting:
         return self.value if isinstance(self.value, tuple) else ()
 
 
+class Claims(Protocol):
+    """What Nova says of NUMA cells and PCI devices, which no API shows."""
+
+    @property
+    def counts(self) -> Mapping[str, tuple[int, int]]:
+        """Failed builds and tasks of the hosts in its answers, by node UUID."""
+
+    def answers(
+        self, name: str, hosts: Collection[Any], spec: Any, settings: SchedulerSettings
+    ) -> Mapping[str, Any]:
+        """What a filter says of hosts, by node UUID; those that it knows."""
+
+    def ask(
+        self,
+        requests: Iterable[tuple[Any, SchedulerSettings]],
+        hosts: Iterable[Any],
+        most: int = 1,
+    ) -> None:
+        """Ask at once for many requests, and how many servers up to so many fit."""
+
+    def rooms(
+        self, spec: Any, settings: SchedulerSettings
+    ) -> Mapping[str, tuple[int | None, int | None]]:
+        """How many such servers fit on each host: at least, at most."""
+
+
 @dataclasses.dataclass(frozen=True)
 class SchedulerSettings:
     """A release of Nova, and the options of its scheduler.
@@ -594,6 +620,7 @@ class SchedulerSettings:
         ``nova-scheduler on ctl1``, and differs
     :ivar others: settings for the other releases with the same compute API, if no
         release was specified
+    :ivar claims: of that Nova, if it can be asked
     """
 
     release: int = NEWEST
@@ -610,6 +637,7 @@ class SchedulerSettings:
     disagreements: Mapping[str, Mapping[str, Setting]] = dataclasses.field(
         default_factory=dict
     )
+    claims: Claims | None = dataclasses.field(default=None, compare=False, repr=False)
 
     @property
     def is_complete(self) -> bool:

@@ -8,11 +8,9 @@ from typing import Union
 
 from osc_traitsched.core.errors import BadQuestion
 from osc_traitsched.core.nova.filter.state import (
-    PASSES,
     Fails,
     FilterResult,
     HostState,
-    Passes,
     Raises,
     RequestSpec,
     Unknown,
@@ -68,8 +66,6 @@ class Weighed:
 
 Weights = Union[Weighed, Unknown, Raises]
 
-
-_NO_LIMIT = (None, None)
 
 #: What is said of a plugin that looks at all hosts together.
 TOGETHER = Unknown("hosts together")
@@ -174,9 +170,6 @@ class OwnAnswers:
     :ivar filters: results by class, of filters that are not Nova's
     :ivar novas: results by class, of Nova's own filters
     :ivar version: of that Nova; empty if none ran
-    :ivar rooms: servers of the request that fit on a host, by node UUID: at least, and
-        at most; None if no limit is known
-    :ivar counts: failed builds and tasks of hosts, by node UUID, from Nova's database
     """
 
     spec: RequestSpec
@@ -190,10 +183,6 @@ class OwnAnswers:
         default_factory=dict
     )
     version: str = ""
-    counts: Mapping[str, tuple[int, int]] = dataclasses.field(default_factory=dict)
-    rooms: Mapping[str, tuple[int, int | None]] = dataclasses.field(
-        default_factory=dict
-    )
 
     @classmethod
     def read(
@@ -254,37 +243,6 @@ class OwnAnswers:
         new = (name for name in self.filters if name not in ours.names)
         return FilterAnswers((*ours.names, *new), answers), tuple(contrary)
 
-    def settled(
-        self, more: FilterAnswers, hosts: Sequence[HostState], spec: RequestSpec
-    ) -> FilterAnswers:
-        """Doubts about claims that no enabled filter settles, with Nova's answers.
-
-        Nova gives up after some hosts that reject a claim. So if one may, those that
-        fit stay in doubt.
-        """
-        known = self._known(hosts, spec)
-        left: dict[str, Mapping[str, FilterResult]] = {}
-        for name, doubts in more.answers.items():
-            row, novas = FILTERS.get(name), self.novas.get(name, {})
-            claims = {
-                uuid: _as_claim(novas[uuid])
-                for uuid in doubts.keys() & novas.keys() & known
-                if row is not None and row.is_claimed
-            }
-            is_one = spec.num_instances == 1
-            if is_one and all(isinstance(claims.get(u), Passes) for u in doubts):
-                continue
-            left[name] = {
-                uuid: claims[uuid] if isinstance(claims.get(uuid), Fails) else doubt
-                for uuid, doubt in doubts.items()
-            }
-        return FilterAnswers(tuple(left), left)
-
-    def room(self, host: HostState, spec: RequestSpec) -> tuple[int | None, int | None]:
-        """How many of the servers fit on a host: at least, at most; None: no limit."""
-        known = self._known([host], spec)
-        return self.rooms.get(host.compute.uuid, _NO_LIMIT) if known else _NO_LIMIT
-
     def _known(self, hosts: Iterable[HostState], spec: RequestSpec) -> set[str]:
         """UUIDs of hosts that are as in the run; none for another request."""
         found = {host.compute.uuid: host for host in hosts}
@@ -302,16 +260,6 @@ class OwnAnswers:
             is_same = all(settings.value(o) == self.settings.value(o) for o in read)
             if name in on and is_same:
                 yield name, found
-
-
-#: NUMATopologyFilter logs it of a host on which nova-compute claims no cells.
-_NO_CELLS = "No host NUMA topology"
-
-
-def _as_claim(answer: FilterResult) -> FilterResult:
-    """What nova-compute's claim says if the filter says this."""
-    lines = answer.found if isinstance(answer, Fails) else ()
-    return PASSES if any(_NO_CELLS in each for each in lines) else answer
 
 
 def _is_alike(ours: FilterResult, novas: FilterResult) -> bool:

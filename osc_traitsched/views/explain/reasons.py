@@ -230,7 +230,9 @@ def said(
     wants = {(a.key, a.wanted) if isinstance(a, Fails) else None for a in answers}
     one = wants.pop() if len(wants) == 1 else None
     asked = f" for {one[0]}={one[1]}" if one and all(one) else ""
-    return ClauseWords(f"{failing(condition, len(hosts))}{asked}")
+    # Nova says the whole need.
+    need = one[1] if one and not one[0] else ""
+    return ClauseWords(f"{failing(condition, len(hosts))}{asked}", need)
 
 
 def failing(condition: HostFilter | MoveRule, number: int = 1) -> str:
@@ -262,7 +264,8 @@ def _answer(found: FilterResult, name: str, number: int) -> ClauseWords:
 
 def _said(found: FilterResult, name: str) -> str:
     if isinstance(found, Fails):
-        why = f" ({'; '.join(found.found)})" if found.found else ""
+        parts = [*filter(None, (found.wanted, *found.found))]
+        why = f" ({'; '.join(parts)})" if parts else ""
         return f"is kept out by {name}{why}"
     if isinstance(found, Raises):
         return f"makes {name} fail: {found.exception}, {_value(found)}"

@@ -9,17 +9,21 @@ import sys
 
 import pytest
 
-from osc_traitsched.app import candidates, explain, own_filters, request
-from osc_traitsched.app.own_filters import OwnSources
+from osc_traitsched.app import candidates, capacity, explain, own_filters, request
+from osc_traitsched.app.own_filters import NovaClaims, OwnSources
 from osc_traitsched.app.settings import SettingsSources
-from osc_traitsched.cloud import read
+from osc_traitsched.cloud import lookup, read
+from osc_traitsched.cloud.saved.cloud import SavedCloud
 from osc_traitsched.core.errors import BadConfiguration, Refusal
-from osc_traitsched.core.nova.filter.state import PASSES
+from osc_traitsched.core.nova.filter import table
+from osc_traitsched.core.nova.filter.state import PASSES, host_states
 from osc_traitsched.core.nova.own import NovaPythonFails, PluginFails
 from osc_traitsched.core.nova.question import ServerSpec
+from osc_traitsched.core.servers.usage import CapacityQuery
 from osc_traitsched.views.explain import document
 from osc_traitsched.views.explain import text as explain_text
 from tests.schemas import closed
+from tests.services.environment import REPOSITORY
 from tests.unit.app import test_explain
 from tests.unit.app.recorded import CMP01, CMP02, CMP03, KNOWN_OFF, RecordedCloud
 from tests.unit.app.test_explain import names
@@ -49,7 +53,7 @@ told = json.loads((here / "told.json").read_text())
 found = []
 for each in asked["plugins"]:
     name = each["path"].rpartition(".")[2]
-    say = told[name]
+    say = told.get(name, {"": {"passes": True}})
     one = {"plugin": each["name"], "class": name, "together": False}
     answers = {h["uuid"]: say.get(h["host"], say[""]) for h in asked["hosts"]}
     if "value" in say[""]:
@@ -60,8 +64,22 @@ for each in asked["plugins"]:
 counts = {h["uuid"]: told.get("counts", {}).get(h["host"]) for h in asked["hosts"]}
 known = {uuid: each for uuid, each in counts.items() if each}
 told = told.get("rooms", {})
-rooms = {h["uuid"]: told.get(h["host"], [0, 0]) for h in asked["hosts"]}
-answer = {"plugins": found, "hosts": known, "rooms": rooms}
+rooms = {h["uuid"]: told.get(h["host"], [1, None]) for h in asked["hosts"]}
+answer = {"plugins": found}
+if "claims" in asked:
+    says = {e["class"]: e["answers"] for e in found}
+    kinds = [[h["uuid"]] for h in asked["hosts"]]
+    named = list(says)
+    claims = [
+        {**{name: dict(says[name][u]) for name in named}, "room": rooms[u]}
+        for (u,) in kinds
+    ]
+    texts = dict.fromkeys(named, "")
+    free = [{n: (says[n][u].get("log") or [""])[0] for n in named} for (u,) in kinds]
+    several = [[dict(e) for e in claims] for _ in asked["claims"]]
+    wanted = [texts] * len(several)
+    answer = {"claims": several, "wanted": wanted, "free": free, "kinds": kinds}
+    answer["hosts"] = known
 print(json.dumps({"nova": "33.1.0", **answer}))
 """
 YES = {"passes": True}
@@ -316,20 +334,26 @@ def test_where_nova_says_otherwise_that_is_said_and_nova_believed(two, nova):
 NUMA, PCI = "NUMATopologyFilter", "PciPassthroughFilter"
 CELLS = {"hw:numa_nodes": "2"}
 NO_ROOM = {"passes": False, "log": ["cell 0: 64 MB free"]}
-NO_CELLS = {"passes": False, "log": ["cmp01, x fails. No host NUMA topology while ..."]}
+NO_CELLS = {"passes": False, "log": ["no NUMA cells"]}
 
 
-def told(two, nova, *filters, **more):
+def claiming(question, sources):
+    """The question, with a Nova that is asked what hosts can claim."""
+    settings = dataclasses.replace(question.assumptions, claims=NovaClaims(sources))
+    return dataclasses.replace(question, assumptions=settings)
+
+
+def told(two, nova, *filters):
     """Explain what Nova's database decides."""
     asked = ask(two, COMPUTE, *filters).with_flavor(CELLS)
-    sources = nova.sources(service="nova-scheduler", **more)
-    return explain.explain(two, asked, want_fixes=False, own=sources)
+    asked = claiming(asked, nova.sources(service="nova-scheduler"))
+    return explain.explain(two, asked, want_fixes=False)
 
 
 def test_filters_run_in_nova_if_no_api_shows_what_they_read(two, nova):
     nova.says(**{NUMA: {"_": YES, "cmp02": NO_ROOM}})
     explanation = told(two, nova, NUMA, PCI)
-    assert [each["path"] for each in nova.asked["plugins"]] == [NUMA]
+    assert [each["path"] for each in nova.asked["plugins"]] == [NUMA, PCI]
     assert nova.asked["service"] == "nova-scheduler"
     assert [host.name for host in explanation.judgement.candidates] == ["cmp01"]
     assert not explanation.judgement.candidates.is_uncertain
@@ -338,7 +362,8 @@ def test_filters_run_in_nova_if_no_api_shows_what_they_read(two, nova):
 
 def test_no_python_starts_if_the_apis_show_everything(two):
     broken = OwnSources("no-such-python", service="nova-scheduler")
-    assert explain.explain(two, ask(two, COMPUTE, NUMA), own=broken).judgement.has_room
+    asked = claiming(ask(two, COMPUTE, NUMA), broken)
+    assert explain.explain(two, asked, own=broken).judgement.has_room
 
 
 @pytest.mark.parametrize(
@@ -364,18 +389,20 @@ def test_hosts_stay_unknown_if_nova_does_not_answer(two, nova):
     warnings = []
     sources = OwnSources("none", service="nova-scheduler", warn=warnings.append)
     asked = ask(two, COMPUTE, NUMA).with_flavor(CELLS)
-    assert explain.explain(two, asked, own=sources).judgement.candidates.is_uncertain
-    assert warnings[0].startswith("'none' can't be started: No such file")
+    found = explain.explain(two, claiming(asked, sources)).judgement
+    assert found.candidates.is_uncertain
+    (warning,) = warnings
+    assert warning.startswith("'none' can't be started: No such file")
     nova.says(**{NUMA: {"_": YES}})
     other = dataclasses.replace(asked.assumptions, release=32)
     asked = dataclasses.replace(asked, assumptions=other)
     sources = nova.sources(service="nova-scheduler", warn=warnings.append)
-    assert explain.explain(two, asked, own=sources).judgement.candidates.is_uncertain
+    found = explain.explain(two, claiming(asked, sources)).judgement
+    assert found.candidates.is_uncertain
     assert "is Nova 33.1.0, and the cloud's is 32" in warnings[-1]
+    strict = nova.sources(service="nova-scheduler")
     with pytest.raises(NovaPythonFails, match="config save --nova-python"):
-        own_filters.answered(
-            asked, read.computes(two.compute), nova.sources(service="nova-scheduler")
-        )
+        explain.explain(two, claiming(asked, strict))
 
 
 def test_failed_builds_and_tasks_that_nova_has_decide_which_host_is_first(two, nova):
@@ -383,7 +410,7 @@ def test_failed_builds_and_tasks_that_nova_has_decide_which_host_is_first(two, n
     asked = ask(two, COMPUTE, NUMA).with_flavor(CELLS)
     for first, other in (NAMES[:2], NAMES[1::-1]):
         nova.says(**{NUMA: {"_": YES}}, counts={other: [3, 0], first: [0, 0]})
-        listed = candidates.candidates(two, asked, sources)
+        listed = candidates.candidates(two, claiming(asked, sources))
         assert names(listed.hosts) == [first, other]
         missing = {each.missing for each in listed.judgement.ranking.assumed}
         assert missing.isdisjoint({"failed_builds", "num_io_ops"})
@@ -393,7 +420,7 @@ def test_a_snapshot_has_what_the_filters_read(two, nova):
     nova.says(**{NUMA: {"_": YES, "cmp02": NO_ROOM}})
     asked = ask(two, COMPUTE, NUMA).with_flavor(CELLS)
     some = {CMP01: {"of": "cmp01"}, "of-no-host": {}}
-    explanation = explain.explain(two, asked, own=nova.sources(facts=some))
+    explanation = explain.explain(two, claiming(asked, nova.sources(facts=some)))
     assert [host.name for host in explanation.judgement.candidates] == ["cmp01"]
     assert nova.asked["facts"] == {CMP01: {"of": "cmp01"}}
     assert nova.asked["service"] == ""
@@ -404,5 +431,73 @@ def test_several_servers_need_the_cells_of_each(two, nova):
     sources = nova.sources(service="nova-scheduler")
     for filters, count, code in ((NUMA,), 2, True), ((NUMA,), 3, False), ((), 2, None):
         asked = ask(two, COMPUTE, *filters).with_flavor(CELLS).with_spec(count=count)
-        found = explain.explain(two, asked, want_fixes=False, own=sources).judgement
+        asked = claiming(asked, sources)
+        found = explain.explain(two, asked, want_fixes=False).judgement
         assert (None if found.candidates.is_uncertain else found.has_room) is code
+
+
+def asked_once(nova, monkeypatch):
+    """Collect the questions that the Python gets."""
+    questions, whole = [], own_filters.document.ask
+
+    def ask_once(command, question, timeout):
+        questions.append(question)
+        return whole(command, question, timeout)
+
+    monkeypatch.setattr(own_filters.document, "ask", ask_once)
+    return questions
+
+
+@pytest.fixture
+def sample():
+    """The sample cloud, with libvirt and two flavors that claim NUMA cells."""
+    document = json.loads((REPOSITORY / "examples" / "cloud.json").read_text())
+    flavors = document["compute"]["flavors"]
+    plain = next(each for each in flavors if each["name"] == "m1.small")
+    kinds = {"numa": {"hw:numa_nodes": "1"}, "pinned": {"hw:cpu_policy": "dedicated"}}
+    for name, keys in kinds.items():
+        flavors.append({**plain, "id": name, "name": name, "extra_specs": keys})
+    for each in document["compute"]["hypervisors"]:
+        each["hypervisor_type"] = "QEMU"
+    return SavedCloud(document)
+
+
+def test_all_flavors_are_asked_for_at_once_and_counted_as_nova_takes_them(
+    sample, nova, monkeypatch
+):
+    questions = asked_once(nova, monkeypatch)
+    names = sorted(each.node for each in lookup.computes(sample))
+    few = {name: [number, number] for number, name in enumerate(names)}
+    nova.says(**{NUMA: {"_": YES}}, rooms=few)
+    sources = SettingsSources(nova_release=33, options=KNOWN_OFF)
+    sources.claims = NovaClaims(nova.sources(service="nova-scheduler"))
+    query = CapacityQuery(flavors=("m1.small", "numa", "pinned"))
+    found = capacity.capacity(sample, ServerSpec(image=""), sources, query)
+    (question,) = questions
+    assert len(question["claims"]) == 2
+    fits = {each.name: each for each in found.flavors}
+    uuids = {each.uuid: each.node for each in lookup.computes(sample)}
+    plain = {uuid: each.room for uuid, each in fits["m1.small"].hosts.items()}
+    expected = {u: each.capped(*few[uuids[u]]) for u, each in plain.items()}
+    expected = {uuid: each for uuid, each in expected.items() if each.most}
+    for name in ("numa", "pinned"):
+        hosts = fits[name].hosts
+        assert {uuid: each.room for uuid, each in hosts.items()} == expected
+        assert "" in {each.limit for each in hosts.values()}
+    assert 0 < len(expected) < len(plain)
+
+
+def test_servers_that_join_a_host_leave_unknown_how_many_more_fit(sample, nova):
+    nova.says(**{NUMA: {"_": YES}})
+    sources = SettingsSources(nova_release=33, options=KNOWN_OFF)
+    sources.claims = NovaClaims(nova.sources(service="nova-scheduler"))
+    question = request.question(sample, ServerSpec("numa", image=""), sources)
+    claims, spec = sources.claims, question.request_spec()
+    hosts = host_states(lookup.computes(sample), question.aggregates)
+    before = claims.answers(NUMA, hosts, spec, question.assumptions)
+    assert before.keys() == {each.compute.uuid for each in hosts}
+    report = hosts[0].compute.report.with_server(1, 512, 1)
+    joined = dataclasses.replace(hosts[0].compute, report=report)
+    (joined,) = host_states([joined], question.aggregates)
+    assert not claims.answers(NUMA, [joined], spec, question.assumptions)
+    assert not table.servers_left([joined], spec, question.assumptions)

@@ -407,6 +407,12 @@ def numa_topology(
     return Unknown("numa_topology", origins[0].key, shown)
 
 
+def claims(spec: RequestSpec) -> bool:
+    """Whether nova-compute claims NUMA cells or PCI devices of a flavor or an image."""
+    server = spec.server
+    return bool(attachments.cpu_origins(server)) or PCI_ALIAS in server.flavor.specs
+
+
 #: Each large page of a host with this architecture is a multiple of this one.
 _LARGE_PAGES = {"x86_64": 2048, "i686": 2048}
 

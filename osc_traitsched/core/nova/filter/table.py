@@ -538,6 +538,8 @@ def judge_all(
     """
     hosts, names = tuple(hosts), enabled(settings)
     found = {name: answers(name, hosts, spec, settings) for name in names}
+    for name, each in found.items():
+        found[name] = {**each, **_novas(name, each, hosts, spec, settings)}
     return FilterAnswers(names, found)
 
 
@@ -600,6 +602,7 @@ def _doubts(
     needs_no_filter = row.is_claimed
     doubts: dict[str, FilterResult] = {}
     without_nodes: list[str] = []
+    hosts = tuple(hosts)
     shown = hosts if needs_no_filter else row.shown(hosts, spec)
     for host, answer in _judged(row, shown, lambda h: row.judge(h, spec, settings)):
         if needs_no_filter and isinstance(answer, Passes):
@@ -615,7 +618,23 @@ def _doubts(
             without_nodes.append(host.compute.uuid)
     # Nova gives up after [scheduler]max_attempts hosts that reject a claim.
     doubt = next((each for each in doubts.values() if isinstance(each, Unknown)), None)
-    return {**doubts, **dict.fromkeys(without_nodes, doubt)} if doubt else doubts
+    whole = {**doubts, **dict.fromkeys(without_nodes, doubt)} if doubt else doubts
+    novas = _novas(row.name, whole, hosts, spec, settings)
+    claims = {**whole, **{uuid: as_claim(each) for uuid, each in novas.items()}}
+    # If one may reject it, those that fit stay in doubt.
+    if spec.num_instances == 1 and all(isinstance(e, Passes) for e in claims.values()):
+        return {}
+    return {u: e if isinstance(e, Fails) else whole[u] for u, e in claims.items()}
+
+
+#: The runner says it of a host on which nova-compute claims no cells.
+_NO_CELLS = "no NUMA cells"
+
+
+def as_claim(answer: FilterResult) -> FilterResult:
+    """What nova-compute's claim says if the filter says this."""
+    lines = answer.found if isinstance(answer, Fails) else ()
+    return PASSES if any(_NO_CELLS in each for each in lines) else answer
 
 
 def judge(
@@ -651,6 +670,27 @@ def answers(
         FILTERS.get(name), hosts, lambda host: judge(name, host, spec, settings)
     )
     return {host.compute.uuid: answer for host, answer in judged}
+
+
+def _novas(
+    name: str,
+    found: Mapping[str, FilterResult],
+    hosts: Iterable[HostState],
+    spec: RequestSpec,
+    settings: SchedulerSettings,
+) -> Mapping[str, FilterResult]:
+    """Nova's answers in place of unknown ones that are about claims, if it is asked."""
+    row = FILTERS.get(name)
+    if settings.claims is None or row is None or not row.is_claimed:
+        return {}
+    unknown = {u: a for u, a in found.items() if isinstance(a, Unknown)}
+    there = [
+        host
+        for host in hosts
+        if host.compute.uuid in unknown
+        and unknown[host.compute.uuid].missing != MAYBE_ON
+    ]
+    return settings.claims.answers(name, there, spec, settings) if there else {}
 
 
 def _judged(
@@ -690,12 +730,30 @@ def needs_builds(hosts: Iterable[HostState], settings: SchedulerSettings) -> boo
 
 
 def servers_left(
+    hosts: Iterable[HostState], spec: RequestSpec, settings: SchedulerSettings
+) -> Mapping[str, tuple[int | None, int | None]]:
+    """How many more servers counting filters and claims allow: at least, at most.
+
+    By node UUID, without hosts that have no limit. None means unlimited.
+    """
+    claims = settings.claims.rooms(spec, settings) if settings.claims else {}
+    found = {}
+    for host in hosts:
+        uuid, limits = host.compute.uuid, [_counted(host, settings)]
+        report = host.compute.report
+        if uuid in claims and report is not None and report.is_read:
+            limits.append(claims[uuid])
+        least, most = ([n for n in each if n is not None] for each in zip(*limits))
+        found[uuid] = min(least, default=None), min(most, default=None)
+    return {uuid: each for uuid, each in found.items() if each != (None, None)}
+
+
+def _counted(
     host: HostState, settings: SchedulerSettings
 ) -> tuple[int | None, int | None]:
-    """How many more servers the counting filters allow on a host: at least, at most.
+    """No API shows how many tasks a new server counts as.
 
-    None means unlimited. No API shows how many tasks a new server counts as
-    (nova/scheduler/host_manager.py, ``HostState.consume_from_request``).
+    nova/scheduler/host_manager.py, ``HostState.consume_from_request``
     """
     least: list[int] = []
     most: list[int] = []
