@@ -919,7 +919,7 @@ def claiming_spec(asked: Any) -> Any:
 def said(side: int, of: Any) -> Any:
     """What is wanted (0) or free (1) for each filter, as far as it can be read."""
     each = {name: outcome([], both[side], of) for name, both in SAYS.items()}
-    return {name: found.get("value", "") for name, found in each.items()}
+    return {f"{name}Filter": found.get("value", "") for name, found in each.items()}
 
 
 def kind_of_node(node: Any) -> str:
@@ -1010,10 +1010,10 @@ def wanted_devices(spec: Any) -> str:
 #: Said of a host that can't give any NUMA cell.
 NO_CELLS = "no NUMA cells"
 
-#: What is wanted and what is free, by the filter that compares them.
+#: What is wanted and what is free, by the first words of the filter that compares them.
 SAYS = {
-    "NUMATopologyFilter": (wanted_cells, free_cells),
-    "PciPassthroughFilter": (wanted_devices, free_devices),
+    "NUMATopology": (wanted_cells, free_cells),
+    "PciPassthrough": (wanted_devices, free_devices),
 }
 
 
