@@ -353,6 +353,20 @@ class HostBits:
         having = functools.partial(_having, traits, name)
         return self._once(traits, name, having)
 
+    def once(self, uuids: Iterable[str]) -> int:
+        """The same of a set that does not stay."""
+        turned = bytearray(len(self._roots) // 8 + 1)
+        for uuid in uuids:
+            place = self._places.get(uuid)
+            if place is not None:
+                turned[place >> 3] |= 1 << (place & 7)
+        return int.from_bytes(turned, "little")
+
+    def has(self, bits: int, root: str) -> bool:
+        """Whether a host is in a set."""
+        place = self._places.get(root)
+        return place is not None and bool(bits >> place & 1)
+
     def roots(self, bits: int) -> Iterator[str]:
         """UUIDs of the hosts of a set, in order."""
         places = format(bits, "b")[::-1].encode().translate(_BITS)
@@ -363,12 +377,7 @@ class HostBits:
     ) -> int:
         key = id(value), name
         if key not in self._turned:
-            turned = bytearray(len(self._roots) // 8 + 1)
-            for uuid in uuids():
-                place = self._places.get(uuid)
-                if place is not None:
-                    turned[place >> 3] |= 1 << (place & 7)
-            self._turned[key] = value, int.from_bytes(turned, "little")
+            self._turned[key] = value, self.once(uuids())
         return self._turned[key][1]
 
 

@@ -321,8 +321,8 @@ class FlavorFit:
     def short(self) -> Mapping[str, frozenset[str]]:
         """Roots of suitable hosts that lack a class, by class, the most first."""
         lacking: dict[str, set[str]] = {}
-        for rejection, roots in by_rejection(self.judgement):
-            for name in short_of(rejection):
+        for names, roots in by_shortness(self.judgement):
+            for name in names:
                 lacking.setdefault(name, set()).update(self.suited.intersection(roots))
         most = sorted(lacking, key=lambda name: (-len(lacking[name]), name))
         return {name: frozenset(lacking[name]) for name in most if lacking[name]}
@@ -358,8 +358,8 @@ class FlavorFit:
         for each in self.hosts.values():
             found[each.limit] += 1
         if not found:
-            for rejection, roots in by_rejection(self.judgement):
-                names, suited = short_of(rejection), self.suited.intersection(roots)
+            for names, roots in by_shortness(self.judgement):
+                suited = self.suited.intersection(roots)
                 for name in names if suited else ():
                     # A class that alone is short counts more.
                     found[name] += len(suited) / len(names)
@@ -494,8 +494,8 @@ class FlavorCounter:
                 max(free.get(u, _NONE).get(name, 0) for u in facts.reachable(root)),
                 facts.snapshot.by_uuid[root].name,
             )
-            for rejection, roots in by_rejection(self._explanation)
-            for root in (roots if name in short_of(rejection) else ())
+            for names, roots in by_shortness(self._explanation)
+            for root in (roots if name in names else ())
         ]
         return min(amounts, key=lambda each: (-each.free, each.host), default=None)
 
@@ -510,11 +510,12 @@ class FlavorCounter:
     def kept_away(self, free: Free) -> tuple[KeptAway, ...]:
         """Hosts that fail one condition only, with their room; the most first."""
         roots: dict[Condition, list[str]] = {}
-        for rejection, each in by_rejection(self._explanation):
+        rejections = self._explanation.rejections
+        for rejection, alike in rejections.groups:
             if len(rejection.correction_sets) == 1 and rejection.distance == 1:
                 (clause,) = rejection.correction_sets[0]
                 if not isinstance(clause, Resource):
-                    roots.setdefault(clause, []).extend(each)
+                    roots.setdefault(clause, []).extend(rejections.roots(alike))
         names = self._facts.snapshot.by_uuid
         found = []
         for clause, each in roots.items():
@@ -529,9 +530,8 @@ class FlavorCounter:
 def suited(judgement: RequestResult) -> list[str]:
     """Roots of hosts that fail no condition but amounts; candidates first."""
     hosts = [host.uuid for host in judgement.candidates]
-    for rejection, roots in by_rejection(judgement):
-        if short_of(rejection):
-            hosts += roots
+    for _, roots in by_shortness(judgement):
+        hosts += roots
     return hosts
 
 
@@ -543,12 +543,14 @@ def short_of(rejection: Rejection) -> frozenset[str]:
     return frozenset(clause.resource_class for clause in clauses)
 
 
-def by_rejection(found: RequestResult) -> Collection[tuple[Rejection, list[str]]]:
-    """Rejections, each with the roots of its hosts."""
-    groups: dict[Rejection, list[str]] = {}
-    for root, rejection in found.rejections.items():
-        groups.setdefault(rejection, []).append(root)
-    return groups.items()
+def by_shortness(
+    found: RequestResult,
+) -> Iterator[tuple[frozenset[str], list[str]]]:
+    """Hosts (roots) that fail no condition but amounts, with the classes."""
+    for rejection, hosts in found.rejections.groups:
+        names = short_of(rejection)
+        if names:
+            yield names, found.rejections.roots(hosts)
 
 
 def _connected(fits: Iterable[HostFit]) -> list[list[HostFit]]:

@@ -26,8 +26,10 @@ def matching_hosts(
     found: set[str] = set()
     for each in filter(None, (request, request.fallback)):
         matcher = Matcher.of(each, facts)
-        profiles = matcher.profiles() if among is None else matcher.of_some(among)
-        for host, roots in profiles.items():
+        if among is None:
+            found.update(facts.snapshot.bits.roots(matcher.meeting(matcher.everything)))
+            continue
+        for host, roots in matcher.of_some(among).items():
             if matcher.meets(host, matcher.everything):
                 found.update(roots)
     return found

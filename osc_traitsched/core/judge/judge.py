@@ -61,7 +61,7 @@ def judge(
     first, second = by_weight(request, facts)
     matcher = Matcher.of(first, facts, filtered.conditions)
     other = Matcher.of(second, facts, filtered.conditions) if second else None
-    verdict = evaluate(matcher, facts, other)
+    verdict = evaluate(matcher, facts, other, placement is not None)
     if placement is None:
         facts, verdict, refusal = _matched(request, facts, verdict)
     else:
@@ -92,11 +92,10 @@ def with_doubts(
 ) -> Judgement:
     """The judgement with the alternatives that change its hosts."""
     facts, verdict = judgement.facts, judgement.verdict
-    every = frozenset(host.uuid for host in facts.snapshot.hosts)
     now = Matched(
         judgement.question,
         facts,
-        every - verdict.rejections.keys(),
+        verdict.rejections.others,
         judgement.filtering,
         answers or KnownAnswers(judgement.computes.values(), facts.traits),
     )
@@ -129,7 +128,7 @@ def _matched(
     request: Request, facts: Facts, verdict: Verdict
 ) -> tuple[Facts, Verdict, Refusal | None]:
     """As if Placement had returned the hosts that match."""
-    matching = frozenset(host.uuid for host in facts.snapshot.hosts) - verdict.kept_from
+    matching = frozenset(facts.snapshot.bits.roots(verdict.admitted))
     asked = amounts(clause for each in queries_of(request) for clause in each.clauses)
     givers = (facts.offers.get(amount, ()) for amount in asked)
     candidates = matching.intersection(itertools.chain.from_iterable(givers))

@@ -6,11 +6,16 @@ import dataclasses
 import functools
 import itertools
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from typing import ClassVar, Union
+from typing import ClassVar, TypeVar, Union
 
 from osc_traitsched.core import errors
 from osc_traitsched.core.answer import Answer, Reason
-from osc_traitsched.core.inventory.snapshot import Aggregate, Compute, Provider
+from osc_traitsched.core.inventory.snapshot import (
+    Aggregate,
+    Compute,
+    HostBits,
+    Provider,
+)
 from osc_traitsched.core.judge import filtering
 from osc_traitsched.core.judge.doubts import (
     Dependence,
@@ -22,6 +27,7 @@ from osc_traitsched.core.judge.doubts import (
 from osc_traitsched.core.judge.filtering import FilterFailure, Filtering, KnownAnswers
 from osc_traitsched.core.judge.verdict import (
     Rejection,
+    Rejections,
     Verdict,
     grouped_rejections,
 )
@@ -41,6 +47,22 @@ from osc_traitsched.core.placement.facts import (
 from osc_traitsched.core.placement.matcher import Matcher
 
 # The answer for one request.
+
+
+_T = TypeVar("_T")
+
+
+class Kept(Iterable[_T]):
+    """What an iterator gives, asked for once and only as far as it is needed."""
+
+    def __init__(self, source: Iterator[_T]) -> None:
+        self._source, self._found = source, list[_T]()
+
+    def __iter__(self) -> Iterator[_T]:
+        yield from self._found
+        for each in self._source:
+            self._found.append(each)
+            yield each
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -63,7 +85,7 @@ class RefusedRequest:
     reason: ClassVar = Reason.REJECTED
     has_room: ClassVar = False
     open: ClassVar = OpenOptions()
-    rejections: ClassVar[Mapping[str, Rejection]] = {}
+    rejections: ClassVar = Rejections(HostBits(()), {})
     hosts: ClassVar[tuple[Provider, ...]] = ()
     candidates: ClassVar[tuple[Provider, ...]] = ()
 
@@ -97,12 +119,17 @@ class CandidateHosts(Collection[Provider]):
     @functools.cached_property
     def uuids(self) -> frozenset[str]:
         """Their UUIDs."""
-        return self.placed - self.filtering.all_kept_out
+        kept_out = self.filtering.all_kept_out
+        # Many judgements are kept at once: equal sets are one.
+        is_disjoint = kept_out.isdisjoint(self.placed)
+        return self.placed if is_disjoint else self.placed - kept_out
 
     @functools.cached_property
     def placed(self) -> frozenset[str]:
         """UUIDs of :attr:`placement_hosts`."""
-        return self.facts.candidates.intersection(self.facts.snapshot.host_trees)
+        candidates, trees = self.facts.candidates, self.facts.snapshot.host_trees
+        are_hosts = candidates <= trees.keys()
+        return candidates if are_hosts else candidates.intersection(trees)
 
     @property
     def placement_hosts(self) -> tuple[Provider, ...]:
@@ -221,16 +248,24 @@ class Judgement:
             return False
         return any(then.candidates for _, then in self._relaxed)
 
+    @property
+    def _relaxed(self) -> Iterator[tuple[Reason, Judgement]]:
+        """The request on clouds with ever less in its way, if nothing ends it there.
+
+        Each is judged if the one before has no room.
+        """
+        for each in self._relaxing:
+            if each[1].ended_by is None:
+                yield each
+
     @functools.cached_property
-    def _relaxed(self) -> tuple[tuple[Reason, Judgement], ...]:
-        """The request on clouds with ever less in its way, if nothing ends it there."""
+    def _relaxing(self) -> Iterable[tuple[Reason, Judgement]]:
         computes, facts = self.computes.values(), self.facts
         answers = self.answers or KnownAnswers(computes, facts.traits)
-        every = (
+        return Kept(
             (reason, dataclasses.replace(self, refusal=None, **relaxed._asdict()))
             for reason, relaxed in relaxations(self.question, facts, answers)
         )
-        return tuple((reason, then) for reason, then in every if then.ended_by is None)
 
     @property
     def undecided_roots(self) -> tuple[str, ...]:
@@ -241,7 +276,7 @@ class Judgement:
         facts = self.facts
         if self.reason not in (Reason.FULL, Reason.ISOLATED):
             return ()
-        then = dict(self._relaxed)[self.reason]
+        then = next(then for reason, then in self._relaxed if reason is self.reason)
         hosts = [host.uuid for host in then.candidates]
         kinds = placement_facts.undecided(facts, asked(then.question.request()), hosts)
         unread = frozenset(itertools.chain.from_iterable(kinds))
@@ -271,7 +306,7 @@ class Judgement:
         return asked != self.request.clauses
 
     @property
-    def rejections(self) -> Mapping[str, Rejection]:
+    def rejections(self) -> Rejections:
         """Rejections by root UUID."""
         return self.verdict.rejections
 
@@ -406,8 +441,7 @@ class Judgement:
         Single hosts change while a busy cloud is read. The verdict stands if both find
         a host, or neither does.
         """
-        admitted = any(h.uuid not in self.verdict.kept_from for h in self.hosts)
-        if admitted is not bool(self.candidates.placed):
+        if bool(self.verdict.admitted) is not bool(self.candidates.placed):
             return True
         return not self.candidates.placed and bool(self.unjudged_roots)
 

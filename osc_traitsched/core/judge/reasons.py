@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from osc_traitsched.core.inventory.snapshot import Compute, Provider
-from osc_traitsched.core.judge.capacity import FlavorFit, Free, by_rejection, short_of
+from osc_traitsched.core.judge.capacity import FlavorFit, Free, by_shortness
 from osc_traitsched.core.judge.doubts import asked
 from osc_traitsched.core.judge.judgement import Judgement
 from osc_traitsched.core.judge.verdict import Rejection
@@ -370,11 +370,10 @@ def stranded(
     full = frozenset(root for each in flavors for root in each.hosts)
     short: dict[str, frozenset[str]] = {}
     for each in flavors:
-        for rejection, roots in by_rejection(each.judgement):
-            names = short_of(rejection)
-            for root in each.suited.intersection(roots):
-                if names and root not in full:
-                    short[root] = short.get(root, names) & names
+        left = each.suited - full
+        for names, roots in by_shortness(each.judgement) if left else ():
+            for root in left.intersection(roots):
+                short[root] = short.get(root, names) & names
     groups: dict[tuple[str, ...], list[str]] = {}
     for root, names in short.items():
         if names and any(free.get(root, {}).get(n) for n in _USUAL if n not in names):

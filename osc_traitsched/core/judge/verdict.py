@@ -7,9 +7,17 @@ import dataclasses
 import functools
 import itertools
 import math
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import (
+    Collection,
+    ItemsView,
+    Iterable,
+    Iterator,
+    Mapping,
+    Sequence,
+    ValuesView,
+)
 
-from osc_traitsched.core.inventory.snapshot import Provider
+from osc_traitsched.core.inventory.snapshot import HostBits, Provider
 from osc_traitsched.core.nova.clause import Condition, Resource, Trait
 from osc_traitsched.core.nova.request import Request
 from osc_traitsched.core.placement.facts import Facts, Host, Mask
@@ -274,6 +282,55 @@ class Rejection:
         return min(map(len, self.correction_sets))
 
 
+class Rejections(Mapping[str, Rejection]):
+    """Rejections by root UUID, in the order of the hosts; each is kept once.
+
+    :ivar groups: rejections with their hosts as bits, by the first host
+    :ivar hosts: all of them
+    """
+
+    def __init__(self, host_bits: HostBits, found: Mapping[Rejection, int]) -> None:
+        having = ((each, hosts) for each, hosts in found.items() if hosts)
+        self.groups = sorted(having, key=lambda group: group[1] & -group[1])
+        self.hosts = sum(hosts for _, hosts in self.groups)
+        self._bits = host_bits
+
+    def __getitem__(self, root: str) -> Rejection:
+        for each, hosts in self.groups:
+            if self._bits.has(hosts, root):
+                return each
+        raise KeyError(root)
+
+    @property
+    def others(self) -> frozenset[str]:
+        """Roots of the other hosts."""
+        return frozenset(self._bits.roots(self._bits.every & ~self.hosts))
+
+    def __contains__(self, root: object) -> bool:
+        return isinstance(root, str) and self._bits.has(self.hosts, root)
+
+    def __iter__(self) -> Iterator[str]:
+        return self._bits.roots(self.hosts)
+
+    def __len__(self) -> int:
+        return size(self.hosts)
+
+    def roots(self, hosts: int) -> list[str]:
+        """Hosts of a group."""
+        return [*self._bits.roots(hosts)]
+
+    def items(self) -> ItemsView[str, Rejection]:
+        """Found at once, not one by one."""
+        by_root = {
+            root: each for each, hosts in self.groups for root in self.roots(hosts)
+        }
+        return {root: by_root[root] for root in self}.items()
+
+    def values(self) -> ValuesView[Rejection]:
+        """Found at once, too."""
+        return dict(self.items()).values()
+
+
 @dataclasses.dataclass(frozen=True)
 class ClauseCount:
     """Numbers of hosts for one clause.
@@ -300,17 +357,17 @@ class Verdict:
     :ivar counts: by clause, in the request's order
     :ivar conflicts: minimal sets of clauses that no host meets together, smallest
         first; empty if candidates exist
-    :ivar kept_from: roots that fail Placement's clauses
+    :ivar admitted: hosts that meet Placement's clauses, as bits
     :ivar wrongly_admitted: roots that match, but that Placement did not return
     :ivar wrongly_rejected: roots that Placement returned, but that do not match
     """
 
     clauses: tuple[Condition, ...]
-    rejections: Mapping[str, Rejection]
+    rejections: Rejections
     admitted_otherwise: Mapping[str, Rejection]
     counts: tuple[ClauseCount, ...]
     conflicts: tuple[ClauseSet, ...]
-    kept_from: frozenset[str]
+    admitted: int
     wrongly_admitted: tuple[str, ...]
     wrongly_rejected: tuple[str, ...]
 
@@ -320,40 +377,59 @@ class Verdict:
         return not self.wrongly_admitted and not self.wrongly_rejected
 
 
-def evaluate(matcher: Matcher, facts: Facts, other: Matcher | None = None) -> Verdict:
+def evaluate(
+    matcher: Matcher,
+    facts: Facts,
+    other: Matcher | None = None,
+    is_answered: bool = True,
+) -> Verdict:
     """Match every host, and compare with Placement's answer.
 
     :param other: matcher of the fallback query; its hosts are candidates too
+    :param is_answered: False if Placement was not asked
     """
-    hosts = [host.uuid for host in facts.snapshot.hosts]
-    profiles = matcher.profiles()
-    found: dict[str, Rejection] = {}
-    kept_from: set[str] = set()
-    for profile, roots in profiles.items():
-        reason = rejection(matcher, profile)
-        if reason is not None:
-            found.update(dict.fromkeys(roots, reason))
-        if not matcher.meets(profile, matcher.of_placement):
-            kept_from.update(roots)
-    otherwise: set[str] = set()
-    by_other: set[str] = set()
+    host_bits = facts.snapshot.bits
+    found = _rejections(matcher, host_bits)
+    admitted = matcher.meeting(matcher.of_placement)
+    rejected = host_bits.every & ~matcher.meeting(matcher.everything)
+    otherwise = by_other = 0
     if other is not None:
-        otherwise = {r for r in found if _meets(other, r, other.everything)}
-        by_other = {r for r in kept_from if _meets(other, r, other.of_placement)}
-    kept_from -= by_other
-    found.update({r: _by_filters(matcher, r) for r in by_other - otherwise})
-    rejections = {r: found[r] for r in hosts if r in found and r not in otherwise}
-    all_rejected = bool(hosts) and len(rejections) == len(hosts)
+        otherwise = rejected & other.meeting(other.everything)
+        by_other = other.meeting(other.of_placement) & ~admitted
+    admitted |= by_other
+    by_filters = by_other & ~otherwise
+    left = {each: hosts & ~otherwise & ~by_filters for each, hosts in found.items()}
+    for root in host_bits.roots(by_filters):
+        reason = _by_filters(matcher, root)
+        left[reason] = left.get(reason, 0) | host_bits.once((root,))
+    rejections = Rejections(host_bits, left)
+    all_rejected = bool(host_bits.every) and rejections.hosts == host_bits.every
+    placed = host_bits.of(facts.candidates) if is_answered else 0
+    odd = admitted & ~placed if is_answered else 0
     return Verdict(
         matcher.clauses,
         rejections,
-        {root: found[root] for root in otherwise},
-        _counts(matcher, profiles, rejections),
+        dict(Rejections(host_bits, {e: h & otherwise for e, h in found.items()})),
+        _counts(matcher, rejections),
         _conflicts(matcher.clauses, rejections) if all_rejected else (),
-        frozenset(kept_from),
-        tuple(sorted(set(hosts) - kept_from - facts.candidates)),
-        tuple(sorted(kept_from & facts.candidates)),
+        admitted,
+        tuple(sorted(host_bits.roots(odd))),
+        tuple(sorted(host_bits.roots(placed & ~admitted))),
     )
+
+
+def _rejections(matcher: Matcher, host_bits: HostBits) -> dict[Rejection, int]:
+    """Hosts, as bits, by the reason why they can't take the request."""
+    found: dict[Rejection, int] = {}
+    for mask, hosts in matcher.single:
+        if mask:
+            failing = ClauseSet(matcher.clauses, mask)
+            found[Rejection(failing, (failing,))] = hosts
+    for host, roots in matcher.others.items():
+        reason = rejection(matcher, host)
+        if reason is not None:
+            found[reason] = found.get(reason, 0) | host_bits.once(roots)
+    return found
 
 
 def _by_filters(matcher: Matcher, root: str) -> Rejection:
@@ -362,19 +438,19 @@ def _by_filters(matcher: Matcher, root: str) -> Rejection:
     return Rejection(filtered, (filtered,))
 
 
-def _meets(matcher: Matcher, root: str, mask: Mask) -> bool:
-    return matcher.meets(matcher.host(root), mask)
-
-
 def grouped_rejections(
     verdict: Verdict, hosts: Iterable[Provider]
 ) -> list[tuple[Rejection, list[Provider]]]:
     """Rejected hosts with equal reasons, nearest first."""
-    groups: dict[Rejection, list[Provider]] = {}
-    for host in hosts:
-        if host.uuid in verdict.rejections:
-            groups.setdefault(verdict.rejections[host.uuid], []).append(host)
-    return sorted(groups.items(), key=lambda group: (group[0].distance, -len(group[1])))
+    by_root = {host.uuid: host for host in hosts}
+    groups = (
+        (each, [by_root[r] for r in verdict.rejections.roots(roots) if r in by_root])
+        for each, roots in verdict.rejections.groups
+    )
+    return sorted(
+        (group for group in groups if group[1]),
+        key=lambda group: (group[0].distance, -len(group[1])),
+    )
 
 
 def rejection(matcher: Matcher, host: Host) -> Rejection | None:
@@ -410,30 +486,24 @@ class Reasons:
 
 
 def _conflicts(
-    clauses: tuple[Condition, ...], rejections: Mapping[str, Rejection]
+    clauses: tuple[Condition, ...], rejections: Rejections
 ) -> tuple[ClauseSet, ...]:
-    found = {each.mask for one in rejections.values() for each in one.correction_sets}
+    groups = rejections.groups
+    found = {each.mask for one, _ in groups for each in one.correction_sets}
     return tuple(ClauseSet(clauses, mask) for mask in hitting_sets(found))
 
 
-def _counts(
-    matcher: Matcher,
-    profiles: Mapping[Host, Sequence[str]],
-    rejections: Mapping[str, Rejection],
-) -> tuple[ClauseCount, ...]:
-    def meeting(mask: Mask) -> int:
-        hosts = (roots for each, roots in profiles.items() if matcher.meets(each, mask))
-        return sum(map(len, hosts))
-
-    only = collections.Counter(
-        each.mask for one in rejections.values() for each in one.correction_sets
-    )
+def _counts(matcher: Matcher, rejections: Rejections) -> tuple[ClauseCount, ...]:
+    only = collections.Counter[Mask]()
+    for one, hosts in rejections.groups:
+        for each in one.correction_sets:
+            only[each.mask] += size(hosts)
     return tuple(
         ClauseCount(
             clause,
-            alone=meeting(1 << number),
+            alone=size(matcher.meeting(1 << number)),
             only=only[1 << number],
-            left=meeting((2 << number) - 1),
+            left=size(matcher.meeting((2 << number) - 1)),
         )
         for number, clause in enumerate(matcher.clauses)
     )

@@ -740,17 +740,40 @@ def unused(
     :param facts: with limits of the classes that several clauses of a request need
     :param inventories: of providers, read with units
     """
-    stock = {**facts.stock, **inventories}
-    if_empty, offers = dataclasses.replace(facts, stock=stock).if_empty, {}
-    for amount in requested:
-        full = if_empty[amount] - facts.offers[amount]
-        offers[amount] = facts.offers[amount].union(
+    return Emptied(facts, inventories).facts(facts, requested)
+
+
+class Emptied(dict[Amount, frozenset[str]]):
+    """Offers of a cloud with nothing in use; each amount is looked for once.
+
+    :param inventories: as of :func:`unused`
+    """
+
+    def __init__(self, facts: Facts, inventories: Figures = _NONE) -> None:
+        super().__init__()
+        self._facts, self._inventories = facts, inventories
+        self._stock = {**facts.stock, **inventories} if inventories else facts.stock
+        self._if_empty = IfEmpty(facts.snapshot, self._stock)
+
+    def is_of(self, facts: Facts) -> bool:
+        """Whether the facts are of the same reading."""
+        own = self._facts
+        return facts.stock is own.stock and facts.offers is own.offers
+
+    def facts(self, facts: Facts, requested: Iterable[Amount]) -> Facts:
+        """The facts with nothing in use."""
+        offers = {amount: self[amount] for amount in requested}
+        most = limits(self._stock) if facts.limits else {}
+        return dataclasses.replace(facts, offers=offers, limits=most)
+
+    def __missing__(self, amount: Amount) -> frozenset[str]:
+        stock, offered = self._facts.stock, self._facts.offers[amount]
+        self[amount] = offered.union(
             uuid
-            for uuid in full
-            if uuid in inventories or not _has_free(facts.stock.get(uuid), amount)
+            for uuid in self._if_empty[amount] - offered
+            if uuid in self._inventories or not _has_free(stock.get(uuid), amount)
         )
-    most = limits(stock) if facts.limits else {}
-    return dataclasses.replace(facts, offers=offers, limits=most)
+        return self[amount]
 
 
 def _alike(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import collections
 import dataclasses
+import functools
 import itertools
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple, Optional
@@ -626,23 +627,45 @@ class Matcher:
             host = self._hosts[key] = Host(offers[0].traits, offers, key[1])
         return host
 
-    def profiles(self) -> dict[Host, list[str]]:
-        """Roots of all hosts by what the clauses see of them.
+    @functools.cached_property
+    def single(self) -> Sequence[tuple[Mask, int]]:
+        """Hosts of one provider, as bits, by the clauses that they fail.
 
-        Hosts of one provider are divided by sets: only one of equal ones is looked at.
+        Such a host meets clauses one by one. So hosts are divided by sets, and none is
+        looked at by itself.
         """
-        facts, bits = self.facts, self.facts.snapshot.bits
-        alone = 0 if self._totals else facts.alone
-        parts = [alone] if alone else []
-        for column in self._columns(bits):
-            halves = ((part & column, part & ~column) for part in parts)
-            parts = [part for both in halves for part in both if part]
+        bits = self.facts.snapshot.bits
+        is_apart = self._isolate and len({*by_suffix(self.clauses)} - {""}) > 1
+        alone = 0 if self._totals or is_apart else self.facts.alone
+        parts = [(0, alone)] if alone else []
+        for number, clause in enumerate(self.clauses):
+            failing, bit = ~self._meeting(clause, bits), 1 << number
+            divided = []
+            for mask, part in parts:
+                if outside := part & failing:
+                    divided.append((mask | bit, outside))
+                if outside != part:
+                    divided.append((mask, part & ~outside))
+            parts = divided
+        return parts
+
+    @functools.cached_property
+    def others(self) -> Mapping[Host, list[str]]:
+        """Roots of all other hosts by what the clauses see of them."""
+        bits = self.facts.snapshot.bits
+        every = sum(part for _, part in self.single)
         found: dict[Host, list[str]] = {}
-        for part in parts:
-            first, *roots = bits.roots(part)
-            found.setdefault(self.host(first), []).extend((first, *roots))
-        for root in bits.roots(bits.every & ~alone):
+        for root in bits.roots(bits.every & ~every):
             found.setdefault(self.host(root), []).append(root)
+        return found
+
+    def meeting(self, mask: Mask) -> int:
+        """Hosts that meet all clauses of a mask together, as bits."""
+        bits = self.facts.snapshot.bits
+        found = sum(part for failing, part in self.single if not failing & mask)
+        for host, roots in self.others.items():
+            if self.meets(host, mask):
+                found |= bits.once(roots)
         return found
 
     def of_some(self, hosts: Iterable[Provider]) -> dict[Host, list[str]]:
@@ -652,15 +675,18 @@ class Matcher:
             found.setdefault(self.host(host.uuid), []).append(host.uuid)
         return found
 
-    def _columns(self, bits: HostBits) -> Iterator[int]:
-        """The hosts that have each thing in which hosts can differ."""
+    def _meeting(self, clause: Condition, bits: HostBits) -> int:
+        """Hosts of one provider that meet a clause."""
         facts = self.facts
-        yield from (bits.with_trait(facts.traits, name) for name in self._names)
-        yield from map(bits.of, self._givers)
-        yield from map(bits.of, self._members.values())
-        for clause in self.clauses:
-            if isinstance(clause, AFTER_PLACEMENT):
-                yield bits.of(facts.filtered[clause.name])
+        if isinstance(clause, Resource):
+            return bits.of(facts.offers[clause.resource_class, clause.amount])
+        if isinstance(clause, AFTER_PLACEMENT):
+            return ~bits.of(facts.filtered[clause.name])
+        if isinstance(clause, MemberOf):
+            found = bits.of(facts.members[clause.aggregates])
+        else:
+            found = bits.with_trait(facts.traits, clause.name)
+        return ~found if clause.forbidden else found
 
     def meets(self, host: Host, mask: Mask) -> bool:
         """Whether a host meets all clauses of a mask together."""
