@@ -36,7 +36,7 @@ from osc_traitsched.core.nova.filter.state import (
     RequestSpec,
     host_states,
 )
-from osc_traitsched.core.nova.filter.table import FILTERS
+from osc_traitsched.core.nova.filter.table import FILTERS, AlikeHosts
 from osc_traitsched.core.nova.image import public_or_own_images as public_or_own
 from osc_traitsched.core.nova.options import SchedulerSettings, Setting, has_filter
 from osc_traitsched.core.nova.prefilter import IMAGES, name_of
@@ -341,10 +341,10 @@ class EnabledFilters:
         return given if is_known else assumed
 
     @functools.cached_property
-    def states(self) -> tuple[HostState, ...]:
+    def states(self) -> AlikeHosts:
         """All compute nodes, by name."""
         found = host_states(self.survey.nova.computes, self.survey.nova.aggregates)
-        return tuple(sorted(found, key=lambda each: (each.host, each.node)))
+        return AlikeHosts(sorted(found, key=lambda each: (each.host, each.node)))
 
     def answers(
         self,

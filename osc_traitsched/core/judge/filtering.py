@@ -42,6 +42,7 @@ from osc_traitsched.core.nova.filter.state import (
 )
 from osc_traitsched.core.nova.filter.table import (
     FILTERS,
+    AlikeHosts,
     FilterAnswers,
     enabled,
     hint_readers,
@@ -55,7 +56,7 @@ from osc_traitsched.core.nova.own import Difference
 from osc_traitsched.core.nova.question import MOVE_CHECKS, Question, with_rules
 from osc_traitsched.core.nova.request import Request
 from osc_traitsched.core.placement import facts as candidate
-from osc_traitsched.core.placement.facts import Facts, Fit, Room
+from osc_traitsched.core.placement.facts import Amount, Emptied, Facts, Fit, Room
 
 # What of a request does nothing: hints that no filter reads, and a zone of nobody.
 
@@ -170,11 +171,12 @@ class Filtering:
     def kept_out(self) -> Mapping[str, frozenset[str]]:
         """Hosts that each filter rejects, or raises on."""
         return {
-            name: frozenset(
-                uuid
-                for uuid, answer in self.judgment.answers[name].items()
-                if isinstance(answer, (Fails, Raises))
-                and not self._is_said(uuid, answer)
+            name: frozenset[str]().union(
+                *(
+                    self._not_said(uuids, answer)
+                    for answer, uuids in self.judgment.groups(name)
+                    if isinstance(answer, (Fails, Raises))
+                )
             )
             for name in self.judgment.names
         }
@@ -208,7 +210,7 @@ class Filtering:
         return tuple(
             name
             for name in self.filters
-            if all(isinstance(a, Passes) for a in self.judgment.answers[name].values())
+            if all(isinstance(a, Passes) for a, _ in self.judgment.groups(name))
         )
 
     def answer(self, name: str, uuid: str) -> FilterResult | None:
@@ -242,8 +244,9 @@ class Filtering:
         """Hosts for which the answer of each filter is unknown."""
         found = {}
         for name in self.judgment.names:
-            answers = self.judgment.answers[name].items()
-            found[name] = frozenset(u for u, a in answers if isinstance(a, Unknown))
+            groups = self.judgment.groups(name)
+            unknown = (uuids for a, uuids in groups if isinstance(a, Unknown))
+            found[name] = frozenset[str]().union(*unknown)
         return found
 
     @functools.cached_property
@@ -288,9 +291,10 @@ class Filtering:
             name: sorted(
                 (
                     (uuid, answer)
-                    for uuid, answer in self.judgment.answers[name].items()
+                    for answer, uuids in self.judgment.groups(name)
                     if isinstance(answer, Raises)
                     or (isinstance(answer, Unknown) and answer.may_raise)
+                    for uuid in uuids
                 ),
                 key=operator.itemgetter(0),
             )
@@ -311,11 +315,16 @@ class Filtering:
         return Refusal(answer.exception, "filter-raises", keys, _STAGE)
 
     def _is_said(self, uuid: str, answer: FilterResult) -> bool:
+        return not self._not_said((uuid,), answer)
+
+    def _not_said(
+        self, uuids: Collection[str], answer: FilterResult
+    ) -> Collection[str]:
         is_disabled = isinstance(answer, Fails) and answer.reason == SERVICE_DISABLED
-        return is_disabled and uuid in self.disabled
+        return frozenset(uuids) - self.disabled if is_disabled else uuids
 
     def _origins(self, name: str) -> Iterator[Origin]:
-        for answer in self.judgment.answers[name].values():
+        for answer, _ in self.judgment.groups(name):
             if isinstance(answer, (Fails, Raises)) and answer.origin is not None:
                 yield answer.origin
 
@@ -338,7 +347,9 @@ class KnownAnswers:
     ) -> None:
         self.computes = {each.uuid: each for each in computes}
         self.traits = traits
-        self._known: list[tuple[object, Filtering]] = []
+        self._known: dict[object, list[tuple[object, Filtering]]] = {}
+        self._hosts: list[tuple[object, AlikeHosts]] = []
+        self._emptied: Emptied | None = None
 
     @functools.cached_property
     def if_enabled(self) -> KnownAnswers:
@@ -352,25 +363,44 @@ class KnownAnswers:
         computes = (each.emptied for each in self.computes.values())
         return KnownAnswers(computes, self.traits)
 
+    def unused(self, facts: Facts, requested: Iterable[Amount]) -> Facts:
+        """The facts with nothing in use."""
+        if self._emptied is None or not self._emptied.is_of(facts):
+            self._emptied = Emptied(facts)
+        return self._emptied.facts(facts, requested)
+
     def of(self, question: Question, request: Request) -> Filtering:
         """The answers for a request.
 
         :raises Refusal: as :func:`filtering`
         """
-        key = asks_enabled(request.clauses), *_read_by_filters(question)
-        for known_key, answers in self._known:
-            if known_key == key:
+        flavor, *others = _read_by_filters(question)
+        others.append(asks_enabled(request.clauses))
+        move = question.move
+        bucket = flavor, move and (move.kind, move.host)
+        alike = self._known.setdefault(bucket, [])
+        for key, answers in alike:
+            if key == others:
                 return answers
-        answers = filtering(question, self.computes.values())
+        answers = _filtering(question, self._hosts_of(question))
         answers = answers.beside(request.clauses, self.traits)
-        self._known.append((key, answers))
+        alike.append((others, answers))
         return answers
+
+    def _hosts_of(self, question: Question) -> AlikeHosts:
+        key = question.nodes, question.aggregates, question.servers
+        for known, hosts in self._hosts:
+            if known == key:
+                return hosts
+        hosts = _hosts_of(question, self.computes.values())
+        self._hosts.append((key, hosts))
+        return hosts
 
 
 def _read_by_filters(question: Question) -> Iterator[object]:
     """What filters and rules of moves read of a question."""
     spec, own, move = question.request_spec(), question.own, question.move
-    yield from read_of(spec) if own is None else (spec, own)
+    yield from read_of(spec) if own is None else (None, spec, own)
     yield question.assumptions
     yield move and dataclasses.replace(move, server="")
     yield from (question.is_forced, question.nodes, question.servers)
@@ -387,14 +417,21 @@ def filtering(question: Question, computes: Iterable[Compute]) -> Filtering:
     :raises Refusal: if Nova rejects the question, or nova-scheduler does not start with
         these filters and weighers
     """
+    return _filtering(question, _hosts_of(question, computes))
+
+
+def _hosts_of(question: Question, computes: Iterable[Compute]) -> AlikeHosts:
+    if question.nodes is not None:
+        wanted = {node.uuid for node in question.nodes}
+        computes = [each for each in computes if each.uuid in wanted]
+    return AlikeHosts(host_states(computes, question.aggregates, question.servers))
+
+
+def _filtering(question: Question, hosts: AlikeHosts) -> Filtering:
     spec, settings = question.request_spec(), question.assumptions
     check_policy(spec, settings)
     enabled(settings)
     weighers.enabled(settings)
-    if question.nodes is not None:
-        wanted = {node.uuid for node in question.nodes}
-        computes = [each for each in computes if each.uuid in wanted]
-    hosts = host_states(computes, question.aggregates, question.servers)
     return on_hosts(question, hosts, spec)
 
 
@@ -406,6 +443,7 @@ def on_hosts(
     :param spec: input of the filters; nova-compute checks the question's own
     """
     existing, settings = question.request_spec(), question.assumptions
+    hosts = AlikeHosts.of(hosts)
     more = unsettled(hosts, existing, settings, question.is_forced)
     is_checked = question.is_group_checked
     checked = existing if is_checked else dataclasses.replace(existing, group=None)

@@ -199,6 +199,23 @@ class HostState:
         return self.compute.node
 
     @functools.cached_property
+    def model(self) -> str:
+        """Service and hardware as far as other hosts can have the same."""
+        node, report = self.compute, self.compute.report
+        service = (node.is_up, node.is_enabled, node.disabled_reason)
+        return repr(
+            (
+                service,
+                report
+                and (
+                    report.hypervisor_type,
+                    report.hypervisor_version,
+                    report.cpu_info,
+                ),
+            )
+        )
+
+    @functools.cached_property
     def metadata(self) -> Mapping[str, frozenset[str]]:
         """Values of its aggregates by key; Nova splits them at commas.
 

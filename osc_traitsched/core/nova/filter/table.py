@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import enum
+import functools
 import re
 from collections.abc import (
     Callable,
@@ -12,10 +13,12 @@ from collections.abc import (
     Iterable,
     Iterator,
     Mapping,
+    Sequence,
 )
+from typing import overload
 
 from osc_traitsched.core.errors import BadUsage, Refusal
-from osc_traitsched.core.nova import options
+from osc_traitsched.core.nova import attachments, options
 from osc_traitsched.core.nova.filter import compute, groups, special, state
 from osc_traitsched.core.nova.filter.compute import (
     MAX_IO_OPS,
@@ -44,8 +47,16 @@ from osc_traitsched.text import ALMOST, did_you_mean, listed, near_names, quoted
 # What the code knows of one host filter of Nova, and what filters read.
 
 
-#: What a filter's answer varies by: the host, its aggregates, or the request alone.
-HOST, AGGREGATES, REQUEST = "host", "aggregates", "request"
+#: What a filter's answer varies by: the host, what hosts often have in common, its
+#: aggregates, or the request alone.
+HOST, MODEL, AGGREGATES, REQUEST = "host", "model", "aggregates", "request"
+
+_KEYS: Mapping[str, Callable[[HostState], Hashable]] = {
+    HOST: lambda host: host.compute.uuid,
+    MODEL: lambda host: host.model,
+    AGGREGATES: lambda host: tuple(a.uuid for a in host.aggregates if a.metadata),
+    REQUEST: lambda host: None,
+}
 
 Judge = Callable[[HostState, RequestSpec, SchedulerSettings], FilterResult]
 
@@ -74,6 +85,7 @@ class NovaFilter:
     :ivar options: of nova.conf that it reads
     :ivar reads: for callers that ask for a running server, or lack a part
     :ivar varies_by: hosts that are equal in it get the same answer
+    :ivar is_asked: whether a request makes it look at the host; always if None
     :ivar on_rebuild: it also runs for a rebuild with another image
     :ivar hints: scheduler hints that only this filter reads
     :ivar aggregate_keys: metadata keys of aggregates that only this filter reads
@@ -93,6 +105,7 @@ class NovaFilter:
     options: tuple[str, ...] = ()
     reads: tuple[Reads, ...] = ()
     varies_by: str = HOST
+    is_asked: Callable[[RequestSpec, SchedulerSettings], bool] | None = None
     on_rebuild: bool = False
     hints: tuple[str, ...] = ()
     aggregate_keys: tuple[str, ...] = ()
@@ -104,15 +117,25 @@ class NovaFilter:
         """Whether a release has the filter."""
         return self.since <= release < self.until
 
-    def shown(
-        self, hosts: Iterable[HostState], spec: RequestSpec
-    ) -> Iterable[HostState]:
+    def varies(self, spec: RequestSpec, settings: SchedulerSettings) -> str:
+        """What its answer varies by for one request."""
+        is_asked = self.is_asked is None or self.is_asked(spec, settings)
+        return self.varies_by if is_asked else REQUEST
+
+    def shown(self, hosts: AlikeHosts, spec: RequestSpec) -> AlikeHosts:
         """Hosts whose aggregates, or a request, may show that a cloud uses it."""
         is_unseen = not (self.hints or self.aggregate_keys or self.counts)
         if is_unseen or not spec.hints.keys().isdisjoint(self.hints):
             return hosts
         keys = frozenset(self.aggregate_keys)
-        return [h for h in hosts if keys and not keys.isdisjoint(h.metadata)]
+        groups = hosts.alike(AGGREGATES) if keys else ()
+        shown = [u for h, u in groups if not keys.isdisjoint(h.metadata)]
+        uuids = frozenset[str]().union(*shown)
+        return (
+            AlikeHosts(h for h in hosts if h.compute.uuid in uuids)
+            if uuids
+            else _NO_HOSTS
+        )
 
 
 #: Extra specs that no filter reads.
@@ -122,6 +145,22 @@ _WITHOUT_SIZES = 22
 _NO_FLAVOR = Flavor(0, 0, 0, 0, 0, {})
 
 
+def _has_numa_nodes(spec: RequestSpec, settings: SchedulerSettings) -> bool:
+    return bool(attachments.cpu_origins(spec.server))
+
+
+def _has_group(spec: RequestSpec, settings: SchedulerSettings) -> bool:
+    return spec.group is not None
+
+
+def _has_capabilities(spec: RequestSpec, settings: SchedulerSettings) -> bool:
+    return any(compute.wanted_of(spec.server.flavor.specs, settings.release))
+
+
+def _has_isolated_hosts(spec: RequestSpec, settings: SchedulerSettings) -> bool:
+    return bool(settings.items(options.ISOLATED_HOSTS))
+
+
 def read_of(spec: RequestSpec) -> tuple[object, ...]:
     """What filters read of a request: equal requests get equal answers.
 
@@ -129,9 +168,7 @@ def read_of(spec: RequestSpec) -> tuple[object, ...]:
     """
     server = spec.server
     specs = {k: v for k, v in server.flavor.specs.items() if not _TRAIT.match(k)}
-    is_sized = server.release < _WITHOUT_SIZES or not all(
-        key.startswith("resources") for key in specs
-    )
+    is_sized = server.release < _WITHOUT_SIZES or attachments.cpu_origins(server)
     keys = {key for each in server.aggregates for key in each.metadata}
     has_projects = any(groups.names_projects(key, server.release) for key in keys)
     project = server.project_id if has_projects else None
@@ -140,7 +177,9 @@ def read_of(spec: RequestSpec) -> tuple[object, ...]:
         server, flavor=_NO_FLAVOR, parts=NO_PARTS, project_id=project
     )
     return (
-        dataclasses.replace(spec.server.flavor, specs=specs).key if is_sized else specs,
+        dataclasses.replace(spec.server.flavor, specs=specs).key
+        if is_sized
+        else tuple(specs.items()),
         frozenset(each.vnic_type for each in ports) - {"normal"},
         any(each.device_profile for each in ports),
         dataclasses.replace(
@@ -172,12 +211,17 @@ def _of_ratio(name: str, judge: Judge, kind: str) -> NovaFilter:
 _ROWS = (
     NovaFilter("AllHostsFilter", compute.all_hosts, varies_by=REQUEST),
     NovaFilter(
-        special.COMPUTE, compute.compute, "nova-compute up", reads=(Reads.SERVICE,)
+        special.COMPUTE,
+        compute.compute,
+        "nova-compute up",
+        reads=(Reads.SERVICE,),
+        varies_by=MODEL,
     ),
     NovaFilter(
         special.CAPABILITIES,
         compute.compute_capabilities,
         "capabilities as the flavor asks",
+        is_asked=_has_capabilities,
     ),
     NovaFilter(
         special.IMAGE_PROPERTIES,
@@ -185,6 +229,7 @@ _ROWS = (
         "a hypervisor for the image",
         options=(options.DEFAULT_ARCHITECTURE,),
         reads=(Reads.IMAGE,),
+        varies_by=MODEL,
         on_rebuild=True,
     ),
     NovaFilter(
@@ -192,12 +237,14 @@ _ROWS = (
         groups.anti_affinity,
         "away from the servers of the group",
         reads=(Reads.SERVERS,),
+        is_asked=_has_group,
     ),
     NovaFilter(
         special.AFFINITY,
         groups.affinity,
         "with the servers of the group",
         reads=(Reads.SERVERS,),
+        is_asked=_has_group,
     ),
     NovaFilter(
         "SameHostFilter",
@@ -255,6 +302,7 @@ _ROWS = (
         special.ISOLATED_HOSTS,
         compute.isolated_hosts,
         "isolated hosts for isolated images",
+        is_asked=_has_isolated_hosts,
         options=(
             options.ISOLATED_IMAGES,
             options.ISOLATED_HOSTS,
@@ -302,6 +350,8 @@ _ROWS = (
         special.NUMA_TOPOLOGY,
         compute.numa_topology,
         "NUMA nodes as the server asks",
+        varies_by=MODEL,
+        is_asked=_has_numa_nodes,
         is_claimed=True,
     ),
     NovaFilter(
@@ -408,12 +458,43 @@ MAYBE_ON = "enabled_filters"
 OWN_FILTER = Unknown("custom filter")
 
 
+#: Hosts, by UUID, with the same answer.
+Group = tuple[FilterResult, Collection[str]]
+
+
+class GroupedAnswers(Mapping[str, FilterResult]):
+    """Answers of one filter by provider UUID, given once for equal hosts."""
+
+    def __init__(self, groups: Sequence[Group]) -> None:
+        self.groups = groups
+
+    def __getitem__(self, uuid: str) -> FilterResult:
+        return self._by_uuid[uuid]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._by_uuid)
+
+    def __len__(self) -> int:
+        return sum(len(hosts) for _, hosts in self.groups)
+
+    @functools.cached_property
+    def _by_uuid(self) -> Mapping[str, FilterResult]:
+        return {uuid: answer for answer, hosts in self.groups for uuid in hosts}
+
+
 @dataclasses.dataclass(frozen=True)
 class FilterAnswers:
     """Answers by filter and provider UUID; ``names`` in the order of the option."""
 
     names: tuple[str, ...]
     answers: Mapping[str, Mapping[str, FilterResult]]
+
+    def groups(self, name: str) -> Sequence[Group]:
+        """Answers of one filter, each with its hosts."""
+        answers = self.answers[name]
+        if isinstance(answers, GroupedAnswers):
+            return answers.groups
+        return [(answer, (uuid,)) for uuid, answer in answers.items()]
 
     def joined(self, other: FilterAnswers) -> FilterAnswers:
         """The answers with those of other filters."""
@@ -425,6 +506,46 @@ class FilterAnswers:
         return FilterAnswers(
             tuple(name for name in self.names if name not in names), self.answers
         )
+
+
+class AlikeHosts(Sequence[HostState]):
+    """Hosts, and which of them filters cannot tell apart."""
+
+    def __init__(self, hosts: Iterable[HostState]) -> None:
+        self._hosts = tuple(hosts)
+        self._alike: dict[str, Sequence[tuple[HostState, frozenset[str]]]] = {}
+
+    @classmethod
+    def of(cls, hosts: Iterable[HostState]) -> AlikeHosts:
+        """The hosts, divided once if they are divided already."""
+        return hosts if isinstance(hosts, cls) else cls(hosts)
+
+    @overload
+    def __getitem__(self, index: int) -> HostState: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[HostState]: ...
+
+    def __getitem__(self, index: int | slice) -> HostState | Sequence[HostState]:
+        return self._hosts[index]
+
+    def __len__(self) -> int:
+        return len(self._hosts)
+
+    def alike(self, varies_by: str) -> Sequence[tuple[HostState, frozenset[str]]]:
+        """One of the hosts that are equal in something, with the UUIDs of all."""
+        if varies_by not in self._alike:
+            found: dict[Hashable, list[HostState]] = {}
+            for host in self._hosts:
+                found.setdefault(_KEYS[varies_by](host), []).append(host)
+            self._alike[varies_by] = [
+                (hosts[0], frozenset(each.compute.uuid for each in hosts))
+                for hosts in found.values()
+            ]
+        return self._alike[varies_by]
+
+
+_NO_HOSTS = AlikeHosts(())
 
 
 def enabled(settings: SchedulerSettings) -> tuple[str, ...]:
@@ -536,10 +657,11 @@ def judge_all(
 
     :raises Refusal: see :func:`enabled`; and for requests that nova-api rejects
     """
-    hosts, names = tuple(hosts), enabled(settings)
+    hosts, names = AlikeHosts.of(hosts), enabled(settings)
     found = {name: answers(name, hosts, spec, settings) for name in names}
     for name, each in found.items():
-        found[name] = {**each, **_novas(name, each, hosts, spec, settings)}
+        if novas := _novas(name, each, hosts, spec, settings):
+            found[name] = {**each, **novas}
     return FilterAnswers(names, found)
 
 
@@ -572,7 +694,7 @@ def unsettled(
     They come from :func:`without_filter`, and from assumed filters whose data the
     request and the aggregates show. If the host is forced, no filter runs.
     """
-    hosts = tuple(hosts)
+    hosts = AlikeHosts.of(hosts)
     on = () if is_forced else enabled(settings)
     is_known = is_forced or is_list_known(settings)
     is_rebuild = spec.hints.get(REBUILD_HINT) == REBUILD
@@ -589,7 +711,7 @@ def unsettled(
 
 def _doubts(
     row: NovaFilter,
-    hosts: Iterable[HostState],
+    hosts: AlikeHosts,
     spec: RequestSpec,
     settings: SchedulerSettings,
     is_known: bool,
@@ -600,25 +722,31 @@ def _doubts(
     host with too few, or with other pages, is sure to be rejected.
     """
     needs_no_filter = row.is_claimed
-    doubts: dict[str, FilterResult] = {}
-    without_nodes: list[str] = []
-    hosts = tuple(hosts)
+    doubts: list[Group] = []
+    without_nodes: list[Collection[str]] = []
     shown = hosts if needs_no_filter else row.shown(hosts, spec)
-    for host, answer in _judged(row, shown, lambda h: row.judge(h, spec, settings)):
+    judged = _judged(
+        row, shown, spec, settings, lambda host: row.judge(host, spec, settings)
+    )
+    for answer, uuids in judged:
         if needs_no_filter and isinstance(answer, Passes):
             # It depends on the request alone.
             return {}
         is_sure = isinstance(answer, Fails) and answer.reason in CLAIMED
         if needs_no_filter and (is_sure or isinstance(answer, Unknown)):
-            doubts[host.compute.uuid] = answer
+            doubts.append((answer, uuids))
         elif not is_known and not isinstance(answer, Passes):
             raises = isinstance(answer, Raises) or getattr(answer, "may_raise", False)
-            doubts[host.compute.uuid] = Unknown(MAYBE_ON, answer.key, may_raise=raises)
+            doubts.append((Unknown(MAYBE_ON, answer.key, may_raise=raises), uuids))
         elif needs_no_filter:
-            without_nodes.append(host.compute.uuid)
+            without_nodes.append(uuids)
     # Nova gives up after [scheduler]max_attempts hosts that reject a claim.
-    doubt = next((each for each in doubts.values() if isinstance(each, Unknown)), None)
-    whole = {**doubts, **dict.fromkeys(without_nodes, doubt)} if doubt else doubts
+    doubt = next((each for each, _ in doubts if isinstance(each, Unknown)), None)
+    if doubt is not None:
+        doubts += [(doubt, uuids) for uuids in without_nodes]
+    whole = GroupedAnswers(doubts)
+    if settings.claims is None:
+        return whole
     novas = _novas(row.name, whole, hosts, spec, settings)
     claims = {**whole, **{uuid: as_claim(each) for uuid, each in novas.items()}}
     # If one may reject it, those that fit stay in doubt.
@@ -666,10 +794,12 @@ def answers(
     settings: SchedulerSettings,
 ) -> Mapping[str, FilterResult]:
     """Answers of one filter, by provider UUID."""
-    judged = _judged(
-        FILTERS.get(name), hosts, lambda host: judge(name, host, spec, settings)
+    groups = _judged(
+        FILTERS.get(name),
+        *(AlikeHosts.of(hosts), spec, settings),
+        lambda host: judge(name, host, spec, settings),
     )
-    return {host.compute.uuid: answer for host, answer in judged}
+    return GroupedAnswers(tuple(groups))
 
 
 def _novas(
@@ -695,24 +825,15 @@ def _novas(
 
 def _judged(
     known: NovaFilter | None,
-    hosts: Iterable[HostState],
+    hosts: AlikeHosts,
+    spec: RequestSpec,
+    settings: SchedulerSettings,
     judge_one: Callable[[HostState], FilterResult],
-) -> Iterator[tuple[HostState, FilterResult]]:
+) -> Iterator[Group]:
     """Judge hosts once if the filter must answer the same for them."""
-    answers: dict[Hashable, FilterResult] = {}
-    for host in hosts:
-        key = _alike(known, host)
-        if key not in answers:
-            answers[key] = judge_one(host)
-        yield host, answers[key]
-
-
-def _alike(known: NovaFilter | None, host: HostState) -> Hashable:
-    if known is None or known.varies_by == REQUEST:
-        return None
-    if known.varies_by == AGGREGATES:
-        return tuple(aggregate.uuid for aggregate in host.aggregates)
-    return host.compute.uuid
+    varies_by = known.varies(spec, settings) if known else REQUEST
+    for host, uuids in hosts.alike(varies_by):
+        yield judge_one(host), uuids
 
 
 # How many more servers the counting host filters allow.

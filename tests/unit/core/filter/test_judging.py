@@ -141,6 +141,66 @@ def test_a_rebuild_is_judged_by_what_the_image_decides_only():
     assert rebuilds == {name, "ImagePropertiesFilter", "IsolatedHostsFilter"}
 
 
+def test_hosts_that_are_judged_together_get_their_own_answers():
+    """Each answer is that of the host asked alone."""
+    hosts = [
+        host("a"),
+        host("down", compute={"is_up": False}),
+        host("off", compute={"is_enabled": False, "disabled_reason": "disk"}),
+        host("other", report={"hypervisor_type": "VMware vCenter Server"}),
+        host("old", report={"hypervisor_version": 1000}),
+        host("cells", report={"cpu_info": {"topology": {"cells": 1}}}),
+        host("arm", report={"cpu_info": {"arch": "aarch64"}}),
+        host("unread", report=False),
+        host("rack", metadata=[{"rack": "2"}, {}]),
+    ]
+    asked = spec(
+        {"hw:numa_nodes": "2", "rack": "2", "capabilities:hypervisor_type": "QEMU"},
+        {"hw_architecture": "aarch64", "img_hv_requested_version": ">=2.0"},
+    )
+    given = settings(**{ON: tuple(n for n, f in FILTERS.items() if f.is_in(34))})
+    together = table.judge_all(hosts, asked, given)
+    for one in hosts:
+        alone = table.judge_all([one], asked, given)
+        for name in together.names:
+            uuid = one.compute.uuid
+            assert together.answers[name][uuid] == alone.answers[name][uuid], name
+    kinds = {type(each) for n in together.names for each, _ in together.groups(n)}
+    assert kinds >= {Passes, Fails, Unknown}
+
+
+@pytest.mark.parametrize(
+    ("specs", "expected"),
+    [
+        ({}, {"ComputeFilter": 2, "NUMATopologyFilter": 1}),
+        ({"hw:numa_nodes": "2"}, {"ComputeFilter": 2, "NUMATopologyFilter": 2}),
+        ({"free_ram_mb": ">= 1"}, {"ComputeCapabilitiesFilter": 90}),
+    ],
+)
+def test_a_filter_is_asked_once_for_hosts_that_are_equal_to_it(
+    specs, expected, monkeypatch
+):
+    counted = collections.Counter()
+
+    def counting(name, judge):
+        def count(*asked):
+            counted[name] += 1
+            return judge(*asked)
+
+        return count
+
+    for name in expected:
+        row = FILTERS[name]
+        row = dataclasses.replace(row, judge=counting(name, row.judge))
+        monkeypatch.setitem(FILTERS, name, row)
+    hosts = [
+        host(f"cmp{number}", compute={"is_enabled": number % 9 > 0})
+        for number in range(90)
+    ]
+    table.judge_all(hosts, spec(specs), settings(**{ON: tuple(expected)}))
+    assert counted == expected
+
+
 def test_hosts_of_the_same_aggregates_are_judged_once(monkeypatch):
     counted = collections.Counter()
 
