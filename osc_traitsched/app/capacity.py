@@ -63,7 +63,11 @@ def compared(
 
 
 def capacity(
-    cloud: Cloud, spec: ServerSpec, sources: SettingsSources, query: CapacityQuery
+    cloud: Cloud,
+    spec: ServerSpec,
+    sources: SettingsSources,
+    query: CapacityQuery,
+    host: str = "",
 ) -> Capacity:
     """Count what fits on one reading of the cloud.
 
@@ -71,6 +75,7 @@ def capacity(
     each of 25 kinds of providers with units too small, and two for each sharing
     provider. To take hosts away costs those of a drain.
 
+    :param host: to count on this host alone
     :raises NothingMatches: for an unknown flavor, image, host, aggregate or zone
     :raises Refusal: for an availability zone, or settings that Nova does not start with
     """
@@ -91,6 +96,10 @@ def capacity(
     removed = _roots(query.without, snapshot)
     plan = _plan(cloud, sources, snapshot, removed)
     count = _Count(judged[0], facts, snapshot, query, removed, plan)
+    if host:
+        root = inventory_snapshot.only_host(host, snapshot).uuid
+        fits = tuple(count.on_host(root, each) for each in judged)
+        return Capacity(query, fits, rejected, facts=facts)
     flavors = tuple(map(count.flavor, judged))
     return Capacity(
         query,
@@ -329,6 +338,12 @@ class _Count:
         if key not in self._counted:
             self._counted[key] = self._fit(found)
         return dataclasses.replace(self._counted[key], judgement=found)
+
+    def on_host(self, root: str, found: Judgement) -> FlavorFit:
+        """How many servers fit on one host."""
+        counter = FlavorCounter(found, self._facts, self._caps)
+        hosts = counter.hosts(self.free, found.candidates.uuids & {root})
+        return FlavorFit(found, hosts, counter.room(hosts, self.free))
 
     def _fit(self, found: Judgement) -> FlavorFit:
         caps = _caps(found, self._states)

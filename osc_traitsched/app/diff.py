@@ -69,7 +69,8 @@ def compare(old: Snapshot, new: Snapshot) -> Comparison:
     if is_other_cloud:
         new = Snapshot(new.path, by_name(old.document, new.document))
     changes, own_flavors = changes_of(old, new), ServerSpec("", "")
-    hosts, hosts_now = (_hosts_for(each, own_flavors) for each in (old, new))
+    judged_clouds = (old, new) if changes else ()
+    hosts, hosts_now = [_hosts_for(e, own_flavors) for e in judged_clouds] or ({}, {})
     judged = hosts.keys() & hosts_now.keys()
     differing = {name for name in judged if hosts[name] != hosts_now[name]}
     before, now = _pairs(hosts, differing), _pairs(hosts_now, differing)
@@ -160,7 +161,7 @@ def _hosts_for(
         return [each for each in flavors if names is None or each["name"] in names]
 
     try:
-        judged = by_flavor(snapshot.cloud, spec, snapshot.sources, wanted)
+        judged = by_flavor(snapshot.cloud, spec, snapshot.sources, wanted, varied=False)
     except TraitSchedError:
         return {}
     return {

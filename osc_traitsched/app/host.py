@@ -57,7 +57,7 @@ def host(
     :raises NothingMatches: for a host that does not exist
     """
     query = CapacityQuery(all_enabled=if_enabled)
-    found = capacity.capacity(cloud, spec, sources, query)
+    found = capacity.capacity(cloud, spec, sources, query, name)
     lookup.need_all(cloud)
     facts = _facts(cloud, found)
     root = snapshot.only_host(name, facts.snapshot)

@@ -128,8 +128,9 @@ def with_units(
     for judgement in judgements:
         while True:
             facts = judgement.facts
-            facts = dataclasses.replace(facts, stock={**facts.stock, **read})
-            judgement = dataclasses.replace(judgement, facts=facts)
+            if read:
+                facts = dataclasses.replace(facts, stock={**facts.stock, **read})
+                judgement = dataclasses.replace(judgement, facts=facts)
             roots = judgement.undecided_roots
             if not roots or not left:
                 break
@@ -166,10 +167,13 @@ class Asked(NamedTuple):
         return (*queries_of(self.request), *self.alternatives.queries)
 
 
-def asked_of(cloud: Cloud, question: Question, known: frozenset[str]) -> Asked:
+def asked_of(
+    cloud: Cloud, question: Question, known: frozenset[str], varied: bool = True
+) -> Asked:
     """A question that Nova and Placement accept, with its request.
 
     :param known: all traits that Placement knows; it rejects others, forbidden ones too
+    :param varied: with other values of unknown options
     :raises Refusal, NotForProject, PlacementRefuses: if they do not
     """
     question.check_enabled()
@@ -179,6 +183,8 @@ def asked_of(cloud: Cloud, question: Question, known: frozenset[str]) -> Asked:
         raise wrong[0]
     if request.groups_without_amounts or request.lacks_group_policy:
         raise PlacementRefuses("its groups lack a resource or a group_policy")
+    if not varied:
+        return Asked(question, request, Alternatives())
     return Asked.of(question, request)
 
 
@@ -266,6 +272,7 @@ def by_flavor(
     images: Iterable[Body] | None = None,
     all_enabled: bool = False,
     most: int = 1,
+    varied: bool = True,
 ) -> tuple[RequestResult, ...]:
     """The image of a request with each flavor, by name; no fixes are tried.
 
@@ -277,6 +284,7 @@ def by_flavor(
     :param images: bodies to judge each flavor with, instead of the request's image
     :param all_enabled: as if all compute services were enabled and up
     :param most: as :func:`judge_all` takes it
+    :param varied: as :func:`asked_of` takes it
     :raises BadQuestion: for an unknown image, or a cloud without flavors
     :raises Refusal: for an availability zone, or settings that Nova does not start with
     :raises NotForProject: for an image that the project may not use
@@ -295,7 +303,9 @@ def by_flavor(
     firsts = [first]
     if images is not None:
         firsts = [dataclasses.replace(first, image=image) for image in images]
-    each = (_of_flavor(cloud, one, body, known) for body in bodies for one in firsts)
+    each = (
+        _of_flavor(cloud, one, body, known, varied) for body in bodies for one in firsts
+    )
     starts = [start for start in each if start is not None]
     nodes = lookup.computes(cloud) if first.nodes is None else first.nodes
     computes = {node.uuid: node for node in with_builds(cloud, first, nodes)}
@@ -323,18 +333,18 @@ def by_flavor(
 
 
 def _of_flavor(
-    cloud: Cloud, first: Question, body: Body, known: frozenset[str]
+    cloud: Cloud, first: Question, body: Body, known: frozenset[str], varied: bool
 ) -> Asked | RefusedRequest | None:
     """None if the flavor is of other projects.
 
-    :param known: as :func:`asked_of` takes it
+    :param known: as :func:`asked_of` takes it, like ``varied``
     """
     parts = request_parts.with_profiles(cloud, first.parts, body)
     body = with_running(cloud, body)
     asked = dataclasses.replace(first, flavor=body, parts=parts)
     asked = evidence.of_question(asked.with_flavor(first.spec.flavor_properties))
     try:
-        return asked_of(cloud, asked, known)
+        return asked_of(cloud, asked, known, varied)
     except NotForProject as refusal:
         if refusal.kind == "flavor":
             return None

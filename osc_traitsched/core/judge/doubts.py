@@ -13,7 +13,7 @@ from osc_traitsched.core.errors import Refusal
 from osc_traitsched.core.inventory.snapshot import Compute
 from osc_traitsched.core.judge.filtering import Filtering, KnownAnswers
 from osc_traitsched.core.judge.hosts import matching_hosts
-from osc_traitsched.core.nova import evidence, options
+from osc_traitsched.core.nova import attachments, evidence, options
 from osc_traitsched.core.nova.filter.groups import SAME_HOST
 from osc_traitsched.core.nova.filter.table import FILTERS, with_filters
 from osc_traitsched.core.nova.options import (
@@ -27,7 +27,6 @@ from osc_traitsched.core.nova.options import (
 from osc_traitsched.core.nova.prefilter import PREFILTERS
 from osc_traitsched.core.nova.question import Question, skips_version
 from osc_traitsched.core.nova.request import Request
-from osc_traitsched.core.placement import facts as placement_facts
 from osc_traitsched.core.placement.facts import Amount, Facts
 from osc_traitsched.core.placement.matcher import amounts
 from osc_traitsched.core.releases import OWNER_NOVA_RELEASE
@@ -177,6 +176,7 @@ class Alternatives:
             (name, other)
             for name, other in switches(question)
             if not only_unknown or not _is_known(question, name)
+            if _is_read(name, question)
         ]
         if not only_unknown:
             tried += _other_releases(question)
@@ -201,6 +201,23 @@ class Alternatives:
             if each is not None and each.request is not None:
                 yield each.request
                 yield from filter(None, [each.request.fallback])
+
+
+def _is_read(name: str, question: Question) -> bool:
+    """Whether an option may change the request, or how it is judged."""
+    settings, server = question.assumptions, question.server
+    rows = [row for row in PREFILTERS if name and row.option == name]
+    if rows:
+        return all(row.is_on(settings) or row.may_add(server, settings) for row in rows)
+    if name == options.TENANT_REQUIRED:
+        return bool(settings.value(options.TENANT))
+    if name == options.NO_PCPU_FALLBACK:
+        return attachments.policy(server).value == "dedicated"
+    if name == options.PCI_IN_PLACEMENT:
+        return attachments.PCI_ALIAS in server.flavor.specs
+    if name == options.CROSS_AZ_ATTACH:
+        return bool(server.parts.volumes)
+    return name != options.NO_GROUP_CHECK or question.group is not None
 
 
 def _is_known(question: Question, name: str) -> bool:
@@ -476,7 +493,7 @@ def relaxations(
     facts = dataclasses.replace(facts, traits=answers.traits)
     yield Reason.DISABLED, _relaxed(question, facts, answers)
     question, answers = _without_servers(question), answers.if_empty
-    facts = placement_facts.unused(facts, asked(question.request()))
+    facts = answers.unused(facts, asked(question.request()))
     if question.spec.count > 1:
         stock = {
             uuid: {

@@ -564,6 +564,14 @@ class Prefilter:
         exists = assumptions.release >= self.since
         return exists and (not option or bool(assumptions.value(option)))
 
+    def may_add(self, server: Server, assumptions: SchedulerSettings) -> bool:
+        """Whether it would add a clause, or reject the request, if it ran."""
+        try:
+            found = self.function(SoFar(), server, assumptions)
+            return not all(isinstance(each, NotEvaluated) for each in found)
+        except Refusal:
+            return True
+
     def add(
         self, so_far: SoFar, server: Server, assumptions: SchedulerSettings
     ) -> SoFar:

@@ -58,6 +58,11 @@ def compared(*changes):
     return found, {e.change.text: e.flavors for e in found.lasting}
 
 
+def test_a_cloud_without_changes_is_not_judged(monkeypatch):
+    monkeypatch.setattr(diff, "by_flavor", None)
+    assert compared()[0].effects == ()
+
+
 def test_what_is_given_or_renamed_is_not_blamed_for_what_servers_use():
     found, lasting = compared(give, rename, fill)
     assert len(lasting) == 2
