@@ -11,6 +11,7 @@ from osc_traitsched.core.inventory.snapshot import Compute
 from osc_traitsched.core.judge.filtering import FilterFailure, KnownAnswers, filtering
 from osc_traitsched.core.nova import options
 from osc_traitsched.core.nova.filter.state import (
+    PAGES_DO_NOT_DIVIDE,
     Raises,
     ServerGroup,
     Unknown,
@@ -491,3 +492,42 @@ def test_flavors_share_answers_unless_filters_read_what_differs(specs, is_shared
     answers, request = KnownAnswers(computes(CLOUD).values(), {}), plain.request()
     is_same = answers.of(plain, request) is answers.of(other, request)
     assert is_same is is_shared
+
+
+def sized(specs, image, **sizes):
+    body = {"name": "f", "vcpus": 2, "ram": 2048, "disk": 1, "extra_specs": specs}
+    asked = question(CLOUD, NUMA)
+    return dataclasses.replace(asked, flavor={**body, **sizes}, image=image)
+
+
+@pytest.mark.parametrize(
+    ("specs", "image", "is_shared"),
+    [
+        ({}, {}, True),
+        ({"ssd": "true"}, {"hw_disk_bus": "virtio"}, True),
+        ({"hw:numa_nodes": "2"}, {}, False),
+        ({}, {"hw_numa_nodes": "2"}, False),
+        ({}, {"hw_cpu_policy": "dedicated"}, False),
+        ({"resources:VGPU": "1"}, {"hw_cpu_policy": "dedicated"}, False),
+    ],
+)
+def test_flavors_of_other_sizes_share_answers_unless_servers_have_numa_nodes(
+    specs, image, is_shared
+):
+    answers, request = KnownAnswers(computes(CLOUD).values(), {}), question(CLOUD)
+    small, large = sized(specs, image), sized(specs, image, ram=4096)
+    found = [answers.of(each, request.request()) for each in (small, large)]
+    assert (found[0] is found[1]) is is_shared
+
+
+def test_sizes_count_if_the_image_chooses_the_page_size():
+    """A page of 1 GB divides 2048 MB, but not 1000 MB."""
+    hosts = computes(CLOUD, a={"report": REPORT}).values()
+    specs, image = {"hw:mem_page_size": "any"}, {"hw_mem_page_size": "1GB"}
+    answers, request = KnownAnswers(hosts, {}), question(CLOUD).request()
+    whole, split = (
+        answers.of(sized(specs, image, ram=ram), request).answer(NUMA, A)
+        for ram in (2048, 1000)
+    )
+    assert isinstance(whole, Unknown)
+    assert split.reason == PAGES_DO_NOT_DIVIDE
