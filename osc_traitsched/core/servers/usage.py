@@ -329,8 +329,7 @@ class FlavorsView:
         rejected = (FlavorFit(each, {}, Room(0, 0)) for each in found.rejected)
         bodies = [(_flavor(fit), fit) for fit in (*found.flavors, *rejected)]
         known = {str(body["id"]): fit for body, fit in bodies}
-        known |= {str(body["name"]): fit for body, fit in bodies}
-        return tuple(known[name] for name in dict.fromkeys(found.query.flavors))
+        return tuple(known[identity] for identity in dict.fromkeys(found.query.flavors))
 
     @property
     def differences(self) -> Mapping[str, Sequence[object]]:

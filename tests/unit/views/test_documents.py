@@ -303,7 +303,7 @@ def _flavors():
         fits.append(
             FlavorFit(judgement, hosts, Room(4, 4), suited=frozenset(hosts.keys()))
         )
-    query = CapacityQuery(flavors=("m1", "m0"))
+    query = CapacityQuery(flavors=("1", "0"))
     return FlavorsView(test_capacity.found(*fits, query=query, facts=found.facts))
 
 
