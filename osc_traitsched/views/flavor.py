@@ -14,7 +14,12 @@ from osc_traitsched.core.nova.clause import MemberOf, Trait
 from osc_traitsched.core.nova.prefilter import ISOLATION, name_of
 from osc_traitsched.core.placement.facts import Room
 from osc_traitsched.core.servers.state import ERROR
-from osc_traitsched.core.servers.usage import FlavorsView, FlavorView, ImageView
+from osc_traitsched.core.servers.usage import (
+    FlavorDifference,
+    FlavorsView,
+    FlavorView,
+    ImageView,
+)
 from osc_traitsched.documents import JsonObject, field, serialized
 from osc_traitsched.text import and_more, between, count, led, listed, ranges
 from osc_traitsched.views import capacity
@@ -222,7 +227,7 @@ def flavors(view: FlavorsView) -> Iterator[Line]:
     yield from (Line(text, Tone.DOUBT) for text in capacity.assumed(view.capacity))
     rows: list[tuple[str, ...]] = [
         ("", *names),
-        *((key, *map(_value, differences[key])) for key in differences),
+        *((_label(each), *map(_value, each.values)) for each in differences),
         ("room for", *(_room_of(fit) for fit in fits)),
         ("hosts now", *(ranges(view.capacity.names(fit.hosts)) or "-" for fit in fits)),
         ("if empty", *(ranges(view.capacity.names(fit.suited)) or "-" for fit in fits)),
@@ -231,6 +236,12 @@ def flavors(view: FlavorsView) -> Iterator[Line]:
     for each in view.capacity.rejected:
         name = each.question.flavor["name"]
         yield Line(f"{name} is rejected: {verdict.rejected(each)}")
+
+
+def _label(difference: FlavorDifference) -> str:
+    # Without a scope, it may be named like a size.
+    is_plain = difference.is_extra_spec and ":" not in difference.key
+    return f"{difference.key}{' (extra spec)' * is_plain}"
 
 
 def _value(value: object) -> str:
@@ -243,13 +254,15 @@ def _room_of(fit: FlavorFit) -> str:
     return between(fit.room.least, fit.room.most)
 
 
-class FlavorDifference(JsonObject):
+class FlavorDifferenceJson(JsonObject):
     """A size or an extra spec that differs."""
 
-    key: str = field(lambda item: item[0])
+    key: str
     """The size, or the key of the extra spec."""
+    is_extra_spec: bool
+    """Whether it is an extra spec, which may be named like a size."""
     values: Iterable[Optional[str]] = field(
-        lambda item: [None if value is None else str(value) for value in item[1]]
+        lambda item: [None if value is None else str(value) for value in item.values]
     )
     """The value of each flavor; null if it has none."""
 
@@ -278,9 +291,7 @@ class FlavorsDocument(JsonObject):
 
     schema: Literal[1]
     """The version of the document."""
-    differences: Iterable[FlavorDifference] = field(
-        lambda view: view.differences.items()
-    )
+    differences: Iterable[FlavorDifferenceJson]
     """What differs."""
     flavors: Iterable[FlavorColumn] = field("fits")
     """The flavors, in the order of the command."""

@@ -313,6 +313,17 @@ class FlavorView:
         }
 
 
+class FlavorDifference(NamedTuple):
+    """A size or an extra spec that differs.
+
+    :ivar values: of each flavor; None if it has none
+    """
+
+    key: str
+    values: tuple[object, ...]
+    is_extra_spec: bool
+
+
 @dataclasses.dataclass(frozen=True)
 class FlavorsView:
     """Flavors side by side.
@@ -332,17 +343,25 @@ class FlavorsView:
         return tuple(known[identity] for identity in dict.fromkeys(found.query.flavors))
 
     @property
-    def differences(self) -> Mapping[str, Sequence[object]]:
-        """What differs, with the value of each; None if a flavor has none."""
-        several = [of_flavor(_flavor(fit)) for fit in self.fits]
-        flat = [{**own, **own["extra_specs"], "extra_specs": 0} for own in several]
-        values = {key: [own.get(key) for own in flat] for each in flat for key in each}
-        return {k: v for k, v in values.items() if any(one != v[0] for one in v)}
+    def differences(self) -> tuple[FlavorDifference, ...]:
+        """What differs: sizes, then extra specs, which may be named like sizes."""
+        sizes = [dict(of_flavor(_flavor(fit))) for fit in self.fits]
+        specs = [own.pop("extra_specs") for own in sizes]
+        return (*_differing(sizes, False), *_differing(specs, True))
 
     @property
     def answer(self) -> Answer:
         """Whether another server of each fits."""
         return Answer.worst(fit.answer for fit in self.fits)
+
+
+def _differing(
+    several: Sequence[Mapping[str, object]], are_extra_specs: bool
+) -> Iterator[FlavorDifference]:
+    for key in dict.fromkeys(itertools.chain.from_iterable(several)):
+        values = tuple(own.get(key) for own in several)
+        if any(value != values[0] for value in values):
+            yield FlavorDifference(key, values, are_extra_specs)
 
 
 @dataclasses.dataclass(frozen=True)
