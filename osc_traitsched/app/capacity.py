@@ -341,7 +341,7 @@ class _Count:
 
     def on_host(self, root: str, found: Judgement) -> FlavorFit:
         """How many servers fit on one host."""
-        counter = FlavorCounter(found, self._facts, self._caps)
+        counter = FlavorCounter(found, self._facts, _caps(found, self._states))
         hosts = counter.hosts(self.free, found.candidates.uuids & {root})
         return FlavorFit(found, hosts, counter.room(hosts, self.free))
 
