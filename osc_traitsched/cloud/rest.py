@@ -204,11 +204,13 @@ class LaterOfEach(Generic[_K, _T]):
     def __init__(self, work: Callable[[_K], _T], keys: Iterable[_K]) -> None:
         self._work = work
         self._keys, self._taking = iter(keys), threading.Lock()
+        self._taken: list[_K] = []
         self._parts = [Later(self._some) for _ in range(_AT_ONCE)]
 
     def values(self) -> dict[_K, _T]:
-        """Wait for the values; raise the first thread's error."""
-        return {key: each for part in self._parts for key, each in part.value().items()}
+        """Wait for the values, in the order of the keys; raise a thread's error."""
+        found = {k: each for part in self._parts for k, each in part.value().items()}
+        return {key: found[key] for key in self._taken}
 
     def _some(self) -> dict[_K, _T]:
         values: dict[_K, _T] = {}
@@ -218,4 +220,5 @@ class LaterOfEach(Generic[_K, _T]):
                     key = next(self._keys)
                 except StopIteration:
                     return values
+                self._taken.append(key)
             values[key] = self._work(key)

@@ -643,6 +643,23 @@ def test_a_few_threads_work_out_the_values_of_all_keys():
     assert LaterOfEach(work, "").values() == {}
 
 
+def test_values_come_in_the_order_of_the_keys_whoever_is_first():
+    second, last = threading.Event(), threading.Event()
+
+    def work(key):
+        # One thread takes a, c and d while the other one is at b.
+        if key == "a":
+            assert second.wait(10)
+        if key == "b":
+            second.set()
+            assert last.wait(10)
+        if key == "d":
+            last.set()
+        return key
+
+    assert [*LaterOfEach(work, "abcd").values()] == [*"abcd"]
+
+
 def test_the_error_of_one_key_is_raised_where_the_values_are_wanted():
     def work(key):
         if key == "b":
