@@ -10,6 +10,7 @@ from typing import Annotated, Any, Literal, Optional, TypeVar
 
 from osc_traitsched.core.answer import Answer, Reason
 from osc_traitsched.core.judge.capacity import FlavorFit, KeptAway, Never
+from osc_traitsched.core.judge.judge import deciding
 from osc_traitsched.core.judge.judgement import Judgement
 from osc_traitsched.core.judge.reasons import RejectionCause, Share, breakdown
 from osc_traitsched.core.nova.clause import HostFilter, Trait
@@ -121,12 +122,11 @@ def _without_room(found: Capacity, width: int, most: int) -> Iterator[str]:
     by_cause: dict[tuple[str, str], list[str]] = {}
     for fit in () if found.is_change else found.flavors:
         if not fit.room.most:
-            cause = (kind(fit), _cause(fit))
-            by_cause.setdefault(cause, []).append(fit.name)
+            by_cause.setdefault((kind(fit), cause(fit)), []).append(fit.name)
     is_about_hosts = found.removed and not found.query.flavors
     for rejected in () if is_about_hosts else found.rejected:
-        cause = (_REJECTED, f": {verdict.rejected(rejected)}")
-        by_cause.setdefault(cause, []).append(rejected.question.flavor["name"])
+        why = (_REJECTED, f": {verdict.rejected(rejected)}")
+        by_cause.setdefault(why, []).append(rejected.question.flavor["name"])
     causes = sorted(by_cause.items(), key=lambda item: -len(item[1]))
     shown = causes[: most or None]
     for (start, end), names in shown:
@@ -156,8 +156,8 @@ def kind(fit: FlavorFit) -> str:
     return _KINDS[fit.judgement.reason]
 
 
-def _cause(fit: FlavorFit) -> str:
-    """What stands behind the names of flavors with this cause."""
+def cause(fit: FlavorFit) -> str:
+    """Why a flavor has no room, behind the names of all flavors with this cause."""
     start = kind(fit)
     largest = f" {never(fit.never)}" if start == _NEVER and fit.never else ""
     if largest and fit.never and fit.never.is_of_all:
@@ -170,13 +170,14 @@ def _cause(fit: FlavorFit) -> str:
         return f" ({words.noun(fit.limit)}{free})"
     if not isinstance(fit.judgement, Judgement):
         return largest
-    shares = breakdown(fit.judgement, lasting=True)
+    found = deciding(fit.judgement)
+    shares = breakdown(found, lasting=True)
     if not shares:
         return largest
     if len(shares) == 1 and isinstance(shares[0].clause, HostFilter):
         all_of = f"all {len(shares[0].hosts)}"
         return f": {shares[0].clause.name} rejects {all_of}"
-    return f"{largest}: {', '.join(verdict.host_reasons(fit.judgement, shares))}"
+    return f"{largest}: {', '.join(verdict.host_reasons(found, shares))}"
 
 
 def _fitting(start: str, names: Sequence[str], end: str, width: int) -> str:

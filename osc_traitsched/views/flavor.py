@@ -10,7 +10,7 @@ from osc_traitsched.core.errors import CloudBroke
 from osc_traitsched.core.judge.capacity import FlavorFit
 from osc_traitsched.core.judge.judgement import Judgement, RefusedRequest, RequestResult
 from osc_traitsched.core.judge.reasons import breakdown
-from osc_traitsched.core.nova.clause import MemberOf, Trait
+from osc_traitsched.core.nova.clause import MemberOf
 from osc_traitsched.core.nova.prefilter import ISOLATION, name_of
 from osc_traitsched.core.placement.facts import Room
 from osc_traitsched.core.servers.state import ERROR
@@ -356,12 +356,16 @@ def _not_on(view: ImageView) -> dict[str, list[str]]:
 
 
 def _by_cause(view: ImageView) -> dict[str, list[str]]:
-    """Names of flavors by whether they fit, with why not on hosts that suit others."""
+    """Names of flavors by whether they fit, with why not, as ``capacity`` says it."""
     names: dict[tuple[str, str], list[str]] = {}
     for fit in view.capacity.flavors:
-        key = ("now", "")
-        if not fit.room.most:
-            key = (capacity.kind(fit)[:-2], _cause(fit, view))
+        answer = fit.answer
+        if answer is Answer.YES:
+            key = ("now", "")
+        elif answer.is_open:
+            key = ("may", " (depends on nova.conf)" * (answer is Answer.DEPENDS))
+        else:
+            key = (capacity.kind(fit)[:-2], capacity.cause(fit))
         names.setdefault(key, []).append(fit.name)
     for each in view.capacity.rejected:
         key = ("rejected", f" ({verdict.rejected(each)})")
@@ -369,27 +373,11 @@ def _by_cause(view: ImageView) -> dict[str, list[str]]:
     found: dict[str, list[str]] = {}
     for (label, why), flavors in sorted(names.items(), key=lambda item: -len(item[1])):
         found.setdefault(label, []).append(f"{listed(flavors)}{why}")
-    labels = sorted(found, key=lambda label: (label != "now", label))
+    first = ("now", "may")
+    labels = sorted(
+        found, key=lambda label: (label not in first, label != "now", label)
+    )
     return {label: found[label] for label in labels}
-
-
-def _cause(fit: FlavorFit, view: ImageView) -> str:
-    """Why a flavor does not fit on the hosts that suit others with the image."""
-    judgement = fit.judgement
-    is_now = fit.suited or judgement.reason is Reason.DISABLED
-    if not isinstance(judgement, Judgement) or is_now:
-        return f" ({words.noun(fit.limit)})" if fit.limit else ""
-    others = {host.uuid for host in judgement.hosts} - view.suited
-    texts = []
-    for share in breakdown(judgement, others if view.suited else (), lasting=True):
-        clause, number = share.clause, len(share.hosts)
-        is_all = not view.suited or (number == len(view.suited) > 1)
-        hosts = "hosts" if is_all else ranges(share.hosts)
-        text = f"{hosts} {verdict.share_words(share, judgement).what}"
-        if isinstance(clause, Trait) and clause.forbidden:
-            text = f"forbids {clause.name}"
-        texts.append(text)
-    return f" ({', '.join(texts)})" if texts else ""
 
 
 class ImageDocument(JsonObject):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 
 def flavor(document, name):
     return next(f for f in document["compute"]["flavors"] if f["name"] == name)
@@ -35,3 +37,63 @@ def test_extra_specs_named_like_sizes_do_not_hide_the_sizes(asked):
     said = [line.split() for line in asked(change, command).out.splitlines()]
     assert ["ram", "8192", "2048"] in said
     assert ["ram", "(extra", "spec)", "no", "-"] in said
+
+
+# Why a flavor has no room: capacity and image show say the same.
+
+
+def all_disabled(document):
+    for node in document["compute"]["hypervisors"]:
+        node["status"] = "disabled"
+    for provider in document["placement"]["providers"]:
+        provider["traits"].append("COMPUTE_STATUS_DISABLED")
+
+
+WITHOUT_TRAIT = "6 lack trait CUSTOM_SSD, 2"
+OUTSIDE = "7 are outside the project's aggregate acme"
+HUGE = "r1.huge needs 65536 MB of RAM, the largest host has 32256 MB"
+
+
+@pytest.mark.parametrize(
+    ("change", "options", "row"),
+    [
+        (
+            all_disabled,
+            "",
+            f"full         ssd.medium: {WITHOUT_TRAIT} are short of RAM",
+        ),
+        (all_disabled, "", f"never        {HUGE}"),
+        (all_disabled, "", "m1.large, m1.medium, m1.small, win.medium: 8 are disabled"),
+        (
+            dict,
+            "--enable-filter NumInstancesFilter "
+            "--set filter_scheduler.max_instances_per_host=2",
+            f"full         ssd.medium: {WITHOUT_TRAIT} are at the limit: 3 of 2 (",
+        ),
+        (
+            dict,
+            "--project acme",
+            "isolated     ssd.medium: 1 lacks trait CUSTOM_SSD, " + OUTSIDE,
+        ),
+    ],
+)
+def test_a_flavor_without_room_has_the_cause_that_is_left(asked, change, options, row):
+    said = asked(change, f"image show ubuntu-24.04 {options}")
+    assert row in said.out
+    whole = asked(change, f"capacity --full --image ubuntu-24.04 {options}")
+    assert row.split(None, 1)[1] in whole.out
+
+
+def test_a_flavor_that_may_fit_has_a_row_of_its_own(asked):
+    def change(document):
+        flavor(document, "m1.small")["extra_specs"] = {"hw:numa_nodes": "1"}
+        for node in document["compute"]["hypervisors"]:
+            node["hypervisor_type"] = "QEMU"
+
+    options = "--enable-filter NUMATopologyFilter"
+    said = asked(change, f"image show ubuntu-24.04 {options}").out.splitlines()
+    assert said[1].endswith("; 4 of 8 flavors can boot it, 1 more may.")
+    assert said[3:5] == [
+        "  now          acme.large, m1.large, m1.medium, win.medium",
+        "  may          m1.small",
+    ]

@@ -7,6 +7,7 @@ import itertools
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from osc_traitsched.core.answer import Reason
 from osc_traitsched.core.difference import Since
 from osc_traitsched.core.errors import Refusal
 from osc_traitsched.core.inventory.snapshot import Compute, Provider
@@ -100,6 +101,20 @@ def with_doubts(
         answers or KnownAnswers(judgement.computes.values(), facts.traits),
     )
     return dataclasses.replace(judgement, doubts=now.doubts(alternatives))
+
+
+def deciding(found: Judgement) -> Judgement:
+    """The judgement that the reason is of: with all hosts enabled if that is no help.
+
+    :raises Refusal: as :func:`judge`
+    """
+    if found.reason not in (Reason.FULL, Reason.ISOLATED, Reason.MISCONFIGURED):
+        return found
+    answers = found.answers or KnownAnswers(found.computes.values(), found.facts.traits)
+    answers = answers.if_enabled
+    facts = dataclasses.replace(found.facts, traits=answers.traits)
+    asked = (found.question, found.request, facts, answers.computes)
+    return judge(*asked, answers=answers)
 
 
 def given(
