@@ -339,10 +339,13 @@ _MOST_SERVERS = 5
 def _states(view: ImageView) -> list[str]:
     if isinstance(view.servers, CloudBroke):
         return [f"unknown: {view.servers!s}"]
-    return [
+    states = [
         f"{len(names)} {state}: {listed(names, most=_MOST_SERVERS)}"
         for state, names in view.servers.items()
     ] or ["none"]
+    # Hosts and flavors are those of the project.
+    is_of_one = view.capacity.judgements[0].question.spec.project is not None
+    return [f"{'of all projects: ' * is_of_one}{states[0]}", *states[1:]]
 
 
 def _named(hosts: Sequence[str]) -> str:
@@ -400,7 +403,7 @@ class ImageDocument(JsonObject):
     servers: Optional[dict[str, Iterable[str]]] = field(
         lambda view: if_read(view.servers)
     )
-    """Names of the servers by state; null if this user may not list them."""
+    """Names of the servers of all projects, by state; null if hidden."""
     since: Optional[SinceDocument] = field("since", can_be_omitted=True)
     """The hosts in an earlier snapshot, and what changed: with ``--since``."""
 

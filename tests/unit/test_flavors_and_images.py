@@ -97,3 +97,11 @@ def test_a_flavor_that_may_fit_has_a_row_of_its_own(asked):
         "  now          acme.large, m1.large, m1.medium, win.medium",
         "  may          m1.small",
     ]
+
+
+@pytest.mark.parametrize(
+    ("options", "start"), [("--project acme", "of all projects: 2 A"), ("", "2 A")]
+)
+def test_servers_of_an_image_are_those_of_all_projects(asked, options, start):
+    said = asked(dict, f"image show windows-2022 {options}").out
+    assert f"  servers      {start}CTIVE: win-1, win-2\n" in said
