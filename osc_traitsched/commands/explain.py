@@ -328,6 +328,11 @@ def since(
     def opened(path: str) -> Snapshot:
         found = snapshot.read(path).settled(sources)
         found.check_comparable(new)
+        if found.time > new.time:
+            raise BadUsage(
+                f"{path}: saved on {found.time:%Y-%m-%d %H:%M} UTC, after the cloud of "
+                "the answer. --since needs an earlier snapshot"
+            )
         return found
 
     new = command.as_snapshot(sources, snapshot.read(paths[-1]))

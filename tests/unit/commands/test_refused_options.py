@@ -211,3 +211,24 @@ def test_the_hint_is_one_that_has_an_effect(tmp_path):
 def test_the_best_of_near_names_comes_first_and_then_the_first(name, near):
     assert near_names(name, ["node3", "node1", "node4", "node2"]) == near
     assert near_names(name, []) == ()
+
+
+# A snapshot to compare with is not newer.
+
+
+@pytest.mark.parametrize(
+    "command",
+    ["image show ubuntu-24.04", "capacity m1.large", "explain m1.large ubuntu-24.04"],
+)
+def test_since_rejects_a_newer_snapshot(tmp_path, command):
+    """The sample is a second newer than the copy."""
+    whole = json.loads(SAMPLE.read_text("utf-8"))
+    whole["time"] = whole["time"].replace("06:00:00", "05:59:59")
+    path = tmp_path / "cloud.json"
+    path.write_text(json.dumps(whole), "utf-8")
+    done = ask(f"{command} --since {SAMPLE}", path)
+    assert (done.code, done.out) == (2, "")
+    assert done.err == (
+        f"{SAMPLE}: saved on 2026-11-26 06:00 UTC, after the cloud of the answer. "
+        "--since needs an earlier snapshot\n"
+    )
