@@ -217,6 +217,10 @@ def of_flavor(view: FlavorView) -> dict[str, Any]:
 # Flavors side by side.
 
 
+#: Of a table on a terminal.
+_WIDTH = 80
+
+
 def flavors(view: FlavorsView) -> Iterator[Line]:
     """The first line counts the differences; then a line for each, and hosts."""
     fits, differences = view.fits, view.differences
@@ -225,17 +229,29 @@ def flavors(view: FlavorsView) -> Iterator[Line]:
     reason = Reason.first(fit.judgement.reason for fit in fits)
     yield Line(f"{listed(names)}: {what}.", Tone.of(view.answer), reason)
     yield from (Line(text, Tone.DOUBT) for text in capacity.assumed(view.capacity))
+    labels = [*map(_label, differences), "hosts now"]
+    # Two spaces are before each column.
+    width = (_WIDTH - 2 - max(map(len, labels))) // len(fits) - 2
+    now = (view.capacity.names(fit.hosts) for fit in fits)
+    suited = (view.capacity.names(fit.suited) for fit in fits)
     rows: list[tuple[str, ...]] = [
         ("", *names),
         *((_label(each), *map(_value, each.values)) for each in differences),
         ("room for", *(_room_of(fit) for fit in fits)),
-        ("hosts now", *(ranges(view.capacity.names(fit.hosts)) or "-" for fit in fits)),
-        ("if empty", *(ranges(view.capacity.names(fit.suited)) or "-" for fit in fits)),
+        ("hosts now", *(_within(width, hosts) for hosts in now)),
+        ("if empty", *(_within(width, hosts) for hosts in suited)),
     ]
     yield from map(Line, capacity.aligned(rows, {*range(len(fits) + 1)}))
     for each in view.capacity.rejected:
         name = each.question.flavor["name"]
         yield Line(f"{name} is rejected: {verdict.rejected(each)}")
+
+
+def _within(width: int, hosts: Sequence[str]) -> str:
+    """Hosts in a cell, at least the first ones; dots stand for others."""
+    first, *others = parts = ranges(hosts).split(", ")
+    least = first if others else ""
+    return verdict.fitted("", parts, least, width) or first or "-"
 
 
 def _label(difference: FlavorDifference) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 
@@ -37,6 +39,32 @@ def test_extra_specs_named_like_sizes_do_not_hide_the_sizes(asked):
     said = [line.split() for line in asked(change, command).out.splitlines()]
     assert ["ram", "8192", "2048"] in said
     assert ["ram", "(extra", "spec)", "no", "-"] in said
+
+
+@pytest.mark.parametrize(
+    ("names", "hosts"),
+    [
+        ("f0 f0", "host-of-a, host-of-b, host-of-c, host-of-d"),
+        ("f0 f1", "host-of-a, host-of-b, ..."),
+        ("f0 f1 f2", "host-of-a, ..."),
+        ("f0 f1 f2 f3 f4", "host-of-a, ..."),
+    ],
+)
+def test_hosts_of_flavors_are_cut_to_the_width(asked, names, hosts):
+    def change(document):
+        text = json.dumps(document)
+        for place, letter in enumerate("abcd"):
+            text = text.replace(f"cmp0{place}", f"host-of-{letter}")
+        document.update(json.loads(text))
+        one = flavor(document, "m1.small")
+        document["compute"]["flavors"] += (
+            {**one, "name": f"f{place}", "id": f"id-{place}"} for place in range(5)
+        )
+
+    rows = asked(change, f"flavor show {names}").out.splitlines()
+    columns = len(set(names.split()))
+    assert rows[-2] == f"  hosts now{f'  {hosts}' * columns}"
+    assert len(rows[-2]) <= 80 or columns == 5
 
 
 # Why a flavor has no room: capacity and image show say the same.

@@ -280,7 +280,9 @@ def names(hosts: Iterable[Provider]) -> str:
     return ranges(host.name for host in hosts)
 
 
-def fitted(start: str, parts: Sequence[str], least: str = "") -> str:
+def fitted(
+    start: str, parts: Sequence[str], least: str = "", width: int = _WIDTH
+) -> str:
     """A line with as many of the parts as fit, and dots for the others.
 
     :param least: what the line says at least, if no part fits
@@ -288,7 +290,7 @@ def fitted(start: str, parts: Sequence[str], least: str = "") -> str:
     for number in range(len(parts), 0, -1):
         dots = ", ..." if number < len(parts) else ""
         line = f"{start}{', '.join(parts[:number])}{dots}"
-        if len(line) <= _WIDTH:
+        if len(line) <= width:
             return line
     return f"{start}{least}, ..." if least else start.rstrip(": ")
 
