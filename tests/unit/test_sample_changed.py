@@ -745,3 +745,26 @@ def test_a_default_zone_without_hosts_is_found_where_explain_says_no(asked, zone
     found = asked(dict, f"check az {options}")
     assert (explained.code, found.code) == (code, 7 if code else 0)
     assert ("ERROR  az-without-host  option [DEFAULT]" in found.out) is bool(code)
+
+
+@pytest.mark.parametrize(
+    ("options", "ratios", "names"),
+    [
+        ("--ratio RAM=2", ["ratio MEMORY_MB=2"], []),
+        (
+            "--ratio east:ram=2 --ratio VCPU=9 --disable-filter ComputeFilter",
+            ["ratio east:MEMORY_MB=2", "ratio VCPU=9"],
+            ["filter_scheduler.enabled_filters"],
+        ),
+        (
+            "--disable-filter ComputeFilter",
+            [],
+            ["filter_scheduler.enabled_filters"],
+        ),
+    ],
+)
+def test_the_answer_without_ratios_names_them(asked, options, ratios, names):
+    command = f"explain m1.large ubuntu-24.04 --no-fixes {options} -f json"
+    found = asked(dict, command).json["without_set"]
+    assert found["ratios"] == ratios
+    assert [each["option"] for each in found["options"]] == names

@@ -790,7 +790,7 @@ class OtherSetting(JsonObject):
 
 
 class ChangedHost(JsonObject):
-    """A candidate only with ``--set``, or only without."""
+    """A candidate only with ``--set`` and ``--ratio``, or only without."""
 
     host: str = field(lambda row: row[0].name)
     """Its name."""
@@ -799,7 +799,7 @@ class ChangedHost(JsonObject):
 
 
 class WithoutSet(JsonObject):
-    """The answer without ``--set``."""
+    """The answer without ``--set`` and ``--ratio``."""
 
     settings_from: Optional[str] = field("question.assumptions.place")
     """Where those settings are from, for a person."""
@@ -807,12 +807,14 @@ class WithoutSet(JsonObject):
         lambda before, whole: whole.value.judgement.question.assumptions.set_otherwise
     )
     """The options that ``--set`` changes."""
+    ratios: Iterable[str] = field(lambda before, whole: whole.value.ratios)
+    """The ratios of ``--ratio``, such as ``ratio MEMORY_MB=2``; empty without it."""
     summary: str = field(words.verdict)
-    """The verdict without ``--set``, in one line."""
+    """The verdict without them, in one line."""
     rejection: Optional[RejectedRequest] = field("refusal")
-    """Why the request would be rejected without ``--set``; null if it would not."""
+    """Why the request would be rejected without them; null if it would not."""
     candidates: Iterable[str] = named("candidates")
-    """The names of the candidates without ``--set``."""
+    """The names of the candidates without them."""
     uncertain_candidates: Iterable[str] = named("candidates.uncertain")
     """Those of them that a host filter may keep out."""
     picks: Iterable[str] = of_judgement(lambda before: names(picks(before)))
@@ -821,11 +823,11 @@ class WithoutSet(JsonObject):
     let_in: Iterable[ChangedHost] = field(
         lambda before, whole: _changed(before, _differing(whole)[0])
     )
-    """The candidates only with ``--set``."""
+    """The candidates only with them."""
     kept_out: Iterable[ChangedHost] = field(
         lambda before, whole: _changed(whole.value.judgement, _differing(whole)[1])
     )
-    """The candidates only without ``--set``."""
+    """The candidates only without them."""
 
 
 class AdviceJson(JsonObject):

@@ -151,6 +151,7 @@ def _explanation():
     return dataclasses.replace(
         explanation,
         since=test_text.SINCE,
+        ratios=("ratio MEMORY_MB=2",),
         judgement=dataclasses.replace(explanation.judgement, question=question),
         advice=(Advice(Topic.MISSPELLED, GOLD, corrections=(trait,)),),
         fixes=(
