@@ -699,6 +699,7 @@ def select(selectors: Selectors, snapshot: Snapshot) -> Selected:
     providers = set(snapshot.hosts if selectors.everything else ())
     computes: set[Compute] = set()
     mistakes: dict[str, errors.BadQuestion] = {}
+    is_each_skipped = selectors.skips_unknown
     for pattern in selectors.hosts:
         matches = _hosts_named(pattern, snapshot)
         providers.update(matches)
@@ -707,9 +708,9 @@ def select(selectors: Selectors, snapshot: Snapshot) -> Selected:
                 computes.update(_computes_named(pattern, snapshot, nova))
             except errors.BadQuestion as exc:
                 mistakes[pattern] = exc
-    if mistakes and not (selectors.skips_unknown and (providers or computes)):
-        first, *others = mistakes.values()
-        raise errors.Mistakes([first, *others]) if others else first
+                is_each_skipped &= isinstance(exc, errors.NothingMatches)
+    if mistakes and not is_each_skipped:
+        raise _together(mistakes.values())
     for value in selectors.providers:
         providers.add(_provider(value, snapshot))
     without_provider: set[str] = set()
@@ -725,8 +726,15 @@ def select(selectors: Selectors, snapshot: Snapshot) -> Selected:
             without_provider.add(compute.service_host)
         else:
             providers.add(root)
+    if mistakes and not (providers or without_provider):
+        raise _together(mistakes.values())
     ordered = sorted(providers, key=lambda p: (snapshot.host_name(p), p.name, p.uuid))
     return Selected(tuple(ordered), tuple(sorted(without_provider)), tuple(mistakes))
+
+
+def _together(mistakes: Iterable[errors.BadQuestion]) -> errors.BadQuestion:
+    first, *others = mistakes
+    return errors.Mistakes([first, *others]) if others else first
 
 
 def only_host(name: str, snapshot: Snapshot) -> Provider:

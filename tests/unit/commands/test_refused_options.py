@@ -155,6 +155,25 @@ def test_all_unknown_hosts_are_named_at_once_or_skipped(tmp_path):
     assert done.code == 2
 
 
+@pytest.mark.parametrize(
+    ("options", "hosts"),
+    [
+        ("--aggregate east", ["cmp00", "cmp01", "cmp02", "cmp03"]),
+        (
+            "--availability-zone az-west --host typo",
+            ["cmp04", "cmp05", "cmp06", "cmp07"],
+        ),
+        ("--provider cmp05", ["cmp05"]),
+    ],
+)
+def test_unknown_hosts_are_skipped_beside_any_selector(options, hosts):
+    line = f"add CUSTOM_NVME --create --host gone {options} --dry-run -f json"
+    assert (ask(line).code, ask(line).out) == (1, "")
+    done = ask(f"{line} --skip-unknown")
+    assert (done.code, [row["host"] for row in done.json]) == (0, hosts)
+    assert "skipped, unknown: gone" in done.err
+
+
 WRITES = {
     "add CUSTOM_NVME cmp02 --create": "CUSTOM_NVME",
     "add --like cmp00 cmp02": "with CUSTOM_SSD",

@@ -62,6 +62,14 @@ def test_a_compute_node_of_placements_that_nova_does_not_list_is_unlisted():
     assert (found.listed, found.names_of(found.unlisted)) == (1, ("host-b",))
 
 
+@pytest.mark.parametrize("hosts", [("host-a", "x", "host-b"), ("host-b", "host-a")])
+def test_a_host_that_only_placement_has_is_never_skipped(hosts):
+    found = CLOUD.with_nova(NOVA).with_compute_nodes(["a", "b"])
+    assert select(Selectors(hosts=("x", "host-a"), skips_unknown=True), found).skipped
+    with pytest.raises(errors.BadQuestion, match="'host-b', but Placement has it"):
+        select(Selectors(hosts=hosts, skips_unknown=True), found)
+
+
 def test_a_root_that_no_nova_compute_made_is_not_unlisted():
     found = CLOUD.with_nova(NOVA).with_compute_nodes(["a"])
     assert (found.unmanaged_roots, found.unlisted) == ({"b"}, set())
