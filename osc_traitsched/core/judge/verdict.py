@@ -351,7 +351,8 @@ class Verdict:
     """The matcher's result for every host, compared with Placement's answer.
 
     :ivar clauses: that hosts are matched with
-    :ivar rejections: by root UUID; other hosts are candidates
+    :ivar rejections: by root UUID, of the query that the host is nearer to; other hosts
+        are candidates
     :ivar admitted_otherwise: why hosts fail the clauses although the fallback query
         admits them; by root UUID
     :ivar counts: by clause, in the request's order
@@ -391,17 +392,13 @@ def evaluate(
     host_bits = facts.snapshot.bits
     found = _rejections(matcher, host_bits)
     admitted = matcher.meeting(matcher.of_placement)
-    rejected = host_bits.every & ~matcher.meeting(matcher.everything)
-    otherwise = by_other = 0
+    otherwise = 0
     if other is not None:
+        rejected = host_bits.every & ~matcher.meeting(matcher.everything)
         otherwise = rejected & other.meeting(other.everything)
-        by_other = other.meeting(other.of_placement) & ~admitted
-    admitted |= by_other
-    by_filters = by_other & ~otherwise
-    left = {each: hosts & ~otherwise & ~by_filters for each, hosts in found.items()}
-    for root in host_bits.roots(by_filters):
-        reason = _by_filters(matcher, root)
-        left[reason] = left.get(reason, 0) | host_bits.once((root,))
+        found = _nearer(matcher.clauses, found, _rejections(other, host_bits))
+        admitted |= other.meeting(other.of_placement)
+    left = {each: hosts & ~otherwise for each, hosts in found.items()}
     rejections = Rejections(host_bits, left)
     all_rejected = bool(host_bits.every) and rejections.hosts == host_bits.every
     placed = host_bits.of(facts.candidates) if is_answered else 0
@@ -432,10 +429,40 @@ def _rejections(matcher: Matcher, host_bits: HostBits) -> dict[Rejection, int]:
     return found
 
 
-def _by_filters(matcher: Matcher, root: str) -> Rejection:
-    """The fallback query admits the host."""
-    filtered = ClauseSet(matcher.clauses, matcher.host(root).filtered)
-    return Rejection(filtered, (filtered,))
+def _nearer(
+    clauses: tuple[Condition, ...],
+    found: dict[Rejection, int],
+    others: Mapping[Rejection, int],
+) -> dict[Rejection, int]:
+    """Hosts by the reason of the query that they are nearer to.
+
+    :param clauses: of the first query
+    :param others: by the reasons of the other query
+    """
+    for reason, hosts in others.items():
+        same = _with_clauses(clauses, reason)
+        if same is None:
+            continue
+        moved = 0
+        for own, failing in found.items():
+            moved |= failing & hosts if same.distance < own.distance else 0
+        if moved:
+            found = {own: failing & ~moved for own, failing in found.items()}
+            found[same] = found.get(same, 0) | moved
+    return found
+
+
+def _with_clauses(
+    clauses: tuple[Condition, ...], reason: Rejection
+) -> Rejection | None:
+    """The reason in clauses of the other query; None if that lacks one of them."""
+    if not all(clause in clauses for clause in reason.involved):
+        return None
+
+    def same(found: ClauseSet) -> ClauseSet:
+        return ClauseSet(clauses, sum(1 << clauses.index(each) for each in found))
+
+    return Rejection(same(reason.failing), tuple(map(same, reason.correction_sets)))
 
 
 def grouped_rejections(

@@ -177,6 +177,29 @@ def test_why_a_host_fails_the_first_query_is_kept_where_the_fallback_takes_it():
     assert short(old.failing) == ["PCPU"]
 
 
+@pytest.mark.parametrize(
+    ("inventories", "expected"),
+    [
+        ({"VCPU": 8, "MEMORY_MB": 1}, ["MEMORY_MB"]),
+        ({"VCPU": 1, "MEMORY_MB": 1}, ["PCPU", "MEMORY_MB"]),
+        ({"PCPU": 8, "MEMORY_MB": 1}, ["MEMORY_MB"]),
+    ],
+)
+def test_the_reason_is_that_of_the_query_that_the_host_is_nearer_to(
+    inventories, expected
+):
+    verdict, _ = judged(
+        {
+            "new": {"inventories": {"PCPU": 8, "MEMORY_MB": 1, "DISK_GB": 9}},
+            "cmp00": {"inventories": {"DISK_GB": 9, **inventories}},
+        },
+        flavor={"vcpus": 2, "ram": 512, "disk": 1, "hw:cpu_policy": "dedicated"},
+    )
+    reason = verdict.rejections[identity("cmp00")]
+    assert short(reason.failing) == expected
+    assert [short(each) for each in reason.correction_sets] == [expected]
+
+
 def test_what_is_shared_does_not_serve_a_host_whose_tree_alone_is_asked_for():
     """Placement takes no sharing providers for a group that names a tree."""
     room = {"VCPU": 8, "MEMORY_MB": 4096}
