@@ -73,7 +73,7 @@ def test_a_fragment_is_for_the_release_of_the_cloud_and_only_reads(
 ):
     number, _ = TOLD[cloud.release.number]
     name = cloud.release.taken_for
-    run = openstack("config", "nova-conf", "--enable", "isolation")
+    run = openstack("config", "enable", "isolation")
     assert run.out.startswith(f"# Turns on isolation: {name} (Nova {number})\n")
     assert {request.method for request in nova.requests} == {"GET"}
 

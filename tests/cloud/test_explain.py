@@ -269,8 +269,8 @@ def test_an_image_alone_has_the_hosts_of_each_flavor(
     assert flavors["gold"]["candidates"] == ["cmp00", "cmp01"]
     assert flavors["small"]["candidates"] == HOSTS[:5]
     text = openstack("explain", "--image", "windows").out.splitlines()
-    assert "  Hosts: 5 of 6 for small" in text
-    assert "  Hosts: 2 of 6 for gold" in text
+    assert text[0].startswith("windows: 5 of 6 hosts now (cmp[00-04])")
+    assert "  now          gold, small" in text
     assert len(text) <= 24
 
 

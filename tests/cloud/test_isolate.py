@@ -332,5 +332,6 @@ def test_who_gets_in_where_an_aggregate_opens_is_told_and_true(
         assert [row["lets_in"] for row in run.json] == [line]
     assert lands() == EVERYWHERE
     assert openstack("trait", "retire", GOLD).err.splitlines() == [
-        f"{GOLD}: flavor 'golden' may land on any host"
+        f"{GOLD}: flavor 'golden' may land on any host",
+        f"The name stays in Placement: openstack trait delete {GOLD}",
     ]

@@ -251,6 +251,7 @@ CODES = {
     **dict.fromkeys(("trait-sched candidates", "trait-sched capacity"), 8),
     "trait-sched explain": 8,
     **dict.fromkeys(("trait-sched host show", "trait-sched flavor show"), 8),
+    "trait-sched image show": 8,
     "trait-sched check": 7,
     "trait-sched config doctor": 8,
     "trait-sched check mirror": 7,
