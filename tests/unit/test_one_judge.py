@@ -17,9 +17,10 @@ TABLE = "osc_traitsched.core.nova.filter.table"
 #: Whoever calls one of these decides which hosts could take a request.
 DECIDING = {
     "osc_traitsched.core.placement.matcher.Matcher",
-    *(f"{TABLE}.{name}" for name in ("judge", "judge_all", "unsettled")),
+    *(f"{TABLE}.{name}" for name in ("judge", "judge_all", "answers", "unsettled")),
     f"{TABLE}.with_late_check",
     "osc_traitsched.core.judge.filtering.answers_of",
+    "osc_traitsched.core.judge.verdict.Reasons",
     *(
         f"{row.judge.__module__}.{row.judge.__name__}"
         for row in (*FILTERS.values(), *without_filter().values())
@@ -34,6 +35,8 @@ EXCEPTIONS: Mapping[tuple[str, str], str] = {
     "all hosts, of a flavor or an image that Nova may not even accept",
     ("core/servers/misplaced.py", "answers_of"): "a server is judged against the host "
     "that it is on: filters that read use or services are left out",
+    ("core/servers/misplaced.py", "Reasons"): "what a server on a host asks "
+    "of Placement but amounts, which it has already",
 }
 
 
@@ -104,6 +107,11 @@ def test_each_exception_is_one():
         (
             "from osc_traitsched.core.nova.filter import table\ntable.judge_all()",
             "judge_all",
+        ),
+        (f"from {TABLE} import answers as ask\nask(1)", "answers"),
+        (
+            "from osc_traitsched.core.judge import verdict as v\nv.Reasons(1)",
+            "Reasons",
         ),
         (
             "from osc_traitsched.core.nova.filter import compute\ncompute.io_ops(1)",
