@@ -14,7 +14,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from osc_traitsched.core.answer import Answer
-from osc_traitsched.core.judge.filtering import filtering
+from osc_traitsched.core.judge.filtering import dedicated, filtering
 from osc_traitsched.core.judge.fix import HostFix, changed
 from osc_traitsched.core.judge.judgement import Judgement, RefusedRequest, RequestResult
 from osc_traitsched.core.judge.verdict import Rejection
@@ -22,6 +22,7 @@ from osc_traitsched.core.nova.clause import Condition, MemberOf, Resource
 from osc_traitsched.core.nova.filter import table
 from osc_traitsched.core.nova.request import Request
 from osc_traitsched.core.placement.facts import (
+    DEDICATED,
     Facts,
     Fit,
     Group,
@@ -377,7 +378,9 @@ def room_with(found: Judgement, fix: HostFix, facts: Facts) -> Room:
         found,
         question=question,
         computes=computes,
-        filtering=filtering(question, computes.values()),
+        filtering=filtering(question, computes.values()).with_dedicated(
+            question, found.request, facts
+        ),
         facts=facts,
     )
     counter = FlavorCounter(found, facts, {})
@@ -426,6 +429,10 @@ class FlavorCounter:
         self._counters = [Counter(each, facts) for each in queries]
         self._explanation, self._facts, self._caps = judgement, facts, caps
         self._unsure = judgement.unsure_roots
+        self._pinned = {
+            root: capacity // clause.amount
+            for root, clause, capacity in dedicated(request, facts)
+        }
 
     def hosts(
         self,
@@ -446,6 +453,10 @@ class FlavorCounter:
         # A host with dedicated CPUs pins to them, whichever query Nova claims by.
         for counter in self._counters:
             for root, fit in counter.on(left, free, is_offered):
+                if counter is not self._counters[0] and root in self._pinned:
+                    # Placement allocations and pinned servers can differ.
+                    room = fit.room.capped(0, self._pinned[root])
+                    fit = fit._replace(room=room, limit=DEDICATED)
                 if is_sure and root in self._unsure:
                     fit = fit._replace(room=Room(0, fit.room.most))
                 cap = self._caps.get(root) if is_capped else None

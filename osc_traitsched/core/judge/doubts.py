@@ -338,7 +338,7 @@ class Matched:
         is_alike = _is_judged_alike(asked, self.question)
         if variation.release == release and is_alike:
             return self.filtering
-        return self.answers.of(asked, request)
+        return self.answers.of(asked, request, self.facts)
 
 
 # What the answer depends on.
@@ -512,7 +512,7 @@ def _relaxed(question: Question, facts: Facts, answers: KnownAnswers) -> Relaxed
     matching = matching_hosts(request, facts)
     candidates = matching.intersection(itertools.chain.from_iterable(givers))
     facts = dataclasses.replace(facts, candidates=frozenset(candidates), fits={})
-    filtering = answers.of(question, request)
+    filtering = answers.of(question, request, facts)
     return Relaxed(question, request, facts, answers.computes, filtering)
 
 

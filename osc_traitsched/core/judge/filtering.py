@@ -30,7 +30,9 @@ from osc_traitsched.core.nova.clause import (
 from osc_traitsched.core.nova.filter import groups, special, table
 from osc_traitsched.core.nova.filter.groups import unsupported_policy
 from osc_traitsched.core.nova.filter.state import (
+    NUMA_CELLS,
     SERVICE_DISABLED,
+    TOO_FEW_DEDICATED_CPUS,
     Fails,
     FilterResult,
     HostState,
@@ -56,7 +58,14 @@ from osc_traitsched.core.nova.own import Difference
 from osc_traitsched.core.nova.question import MOVE_CHECKS, Question, with_rules
 from osc_traitsched.core.nova.request import Request
 from osc_traitsched.core.placement import facts as candidate
-from osc_traitsched.core.placement.facts import Amount, Emptied, Facts, Fit, Room
+from osc_traitsched.core.placement.facts import (
+    DEDICATED,
+    Amount,
+    Emptied,
+    Facts,
+    Fit,
+    Room,
+)
 
 # What of a request does nothing: hints that no filter reads, and a zone of nobody.
 
@@ -166,6 +175,47 @@ class Filtering:
             return self
         disabled = frozenset(uuid for uuid, has in traits.items() if DISABLED in has)
         return dataclasses.replace(self, disabled=disabled)
+
+    def with_dedicated(
+        self, question: Question, request: Request, facts: Facts
+    ) -> Filtering:
+        """The answers for hosts with dedicated CPUs that are short of them, too.
+
+        Nova's fallback query asks them for VCPU, but nova-compute pins a server to
+        dedicated CPUs only. Too few in all are too few for its claim. A claim counts
+        the CPUs of servers, and Placement allocations, so used ones leave a doubt
+        (nova/virt/hardware.py, ``_numa_fit_instance_cell``).
+        """
+        name = special.NUMA_TOPOLOGY
+        if question.request_spec().hints.get(groups.REBUILD_HINT) == groups.REBUILD:
+            return self
+        answers = {**self.judgment.answers.get(name, {})}
+        own = answers.copy()
+        for root, wanted, found in dedicated(request, facts):
+            givers = facts.offers.get((DEDICATED, wanted.amount))
+            if givers is None or not givers.isdisjoint(facts.reachable(root)):
+                continue
+            answer, origin = own.get(root), wanted.origins[0]
+            if answer is None and question.assumptions.claims is not None:
+                # Nova says that all claims pass.
+                continue
+            if isinstance(answer, (Unknown, type(None))) and found < wanted.amount:
+                needed, had = str(wanted.amount), (str(found),)
+                answers[root] = Fails(
+                    TOO_FEW_DEDICATED_CPUS, origin.key, needed, had, origin
+                )
+            elif answer is None:
+                answers[root] = Unknown(NUMA_CELLS, origin.key)
+        if answers == own:
+            return self
+        judgment = FilterAnswers(
+            tuple(dict.fromkeys((*self.judgment.names, name))),
+            {**self.judgment.answers, name: answers},
+        )
+        added = () if name in self.judgment.names else (name,)
+        return dataclasses.replace(
+            self, judgment=judgment, unsettled=(*self.unsettled, *added)
+        )
 
     @functools.cached_property
     def kept_out(self) -> Mapping[str, frozenset[str]]:
@@ -329,6 +379,21 @@ class Filtering:
                 yield answer.origin
 
 
+def dedicated(request: Request, facts: Facts) -> Iterator[tuple[str, Resource, int]]:
+    """Hosts with dedicated CPUs: root, what a pinned server needs, and how many in all.
+
+    Nothing if Nova makes no fallback query, which asks them for VCPU instead.
+    """
+    others = request.fallback.clauses if request.fallback else request.clauses
+    pinned = [c for c in request.clauses if isinstance(c, Resource) and c not in others]
+    for clause in pinned:
+        for root in facts.snapshot.host_trees:
+            own = (facts.stock.get(uuid, {}) for uuid in facts.reachable(root))
+            stock = [each[DEDICATED] for each in own if DEDICATED in each]
+            if stock and clause.resource_class == DEDICATED:
+                yield root, clause, sum(each.capacity for each in stock)
+
+
 def asks_enabled(clauses: Iterable[Clause]) -> bool:
     """Whether Placement rejects hosts whose service is disabled."""
     traits = (each for each in clauses if isinstance(each, (Trait, RootTrait)))
@@ -369,11 +434,20 @@ class KnownAnswers:
             self._emptied = Emptied(facts)
         return self._emptied.facts(facts, requested)
 
-    def of(self, question: Question, request: Request) -> Filtering:
+    def of(
+        self, question: Question, request: Request, facts: Facts | None = None
+    ) -> Filtering:
         """The answers for a request.
 
+        :param facts: None if amounts do not count
         :raises Refusal: as :func:`filtering`
         """
+        found = self._of(question, request)
+        return (
+            found if facts is None else found.with_dedicated(question, request, facts)
+        )
+
+    def _of(self, question: Question, request: Request) -> Filtering:
         flavor, *others = _read_by_filters(question)
         others.append(asks_enabled(request.clauses))
         move = question.move

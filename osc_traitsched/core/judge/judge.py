@@ -57,7 +57,7 @@ def judge(
         these filters and weighers
     """
     answers = answers or KnownAnswers(computes.values(), facts.traits)
-    filtered = answers.of(question, request)
+    filtered = answers.of(question, request, facts)
     facts = dataclasses.replace(facts, filtered=filtered.kept_out)
     first, second = by_weight(request, facts)
     matcher = Matcher.of(first, facts, filtered.conditions)
@@ -130,6 +130,7 @@ def given(
     :raises Refusal: as :func:`judge`
     """
     filtered = filtering(question, computes.values())
+    filtered = filtered.with_dedicated(question, request, facts)
     return CandidateHosts(
         facts, filtered, _is_limited(request, facts, filtered, placement)
     )

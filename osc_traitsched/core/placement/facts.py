@@ -28,6 +28,9 @@ from osc_traitsched.core.nova.clause import Condition, MemberOf, Resource, Trait
 #: A resource class and an amount of it.
 Amount = tuple[str, int]
 
+#: The class of dedicated CPUs, which servers are pinned to.
+DEDICATED = "PCPU"
+
 #: Classes of a flavor's sizes, which bare metal does not have.
 SIZES = ("VCPU", "MEMORY_MB", "DISK_GB")
 

@@ -169,6 +169,25 @@ def test_a_host_with_dedicated_cpus_counts_by_them():
 
 
 @pytest.mark.parametrize(
+    ("used", "expected"),
+    [(0, Room(3, 3)), (4, Room(1, 1)), (5, Room(0, 3)), (6, Room(0, 3))],
+)
+def test_a_host_short_of_dedicated_cpus_holds_at_most_what_they_could(used, expected):
+    """Placement allocations and pinned servers can differ, so none is sure."""
+    found = more_servers_facts(
+        {"a": {"PCPU": 6, "VCPU": 40, "MEMORY_MB": 9999, "DISK_GB": 999}}
+    )
+    stock = {"a": {**found.stock["a"], "PCPU": Stock(6, used)}}
+    _, room = counted(dataclasses.replace(found, stock=stock), PINNED)
+    assert room == expected
+
+
+def test_a_host_with_too_few_dedicated_cpus_holds_none():
+    host = {"PCPU": 1, "VCPU": 40, "MEMORY_MB": 9999, "DISK_GB": 999}
+    assert counted(more_servers_facts({"a": host}), PINNED) == ({}, Room(0, 0))
+
+
+@pytest.mark.parametrize(
     ("cap", "expected"), [((1, 3), Room(1, 3)), ((None, None), Room(4, 4))]
 )
 def test_a_filter_that_counts_servers_caps(cap, expected):

@@ -6,10 +6,17 @@ import dataclasses
 
 import pytest
 
+from osc_traitsched.core.answer import Answer
 from osc_traitsched.core.errors import Refusal
 from osc_traitsched.core.inventory.snapshot import Compute
-from osc_traitsched.core.judge.filtering import FilterFailure, KnownAnswers, filtering
+from osc_traitsched.core.judge.filtering import (
+    FilterFailure,
+    Filtering,
+    KnownAnswers,
+    filtering,
+)
 from osc_traitsched.core.nova import options
+from osc_traitsched.core.nova.filter import state
 from osc_traitsched.core.nova.filter.state import (
     PAGES_DO_NOT_DIVIDE,
     Raises,
@@ -531,3 +538,67 @@ def test_sizes_count_if_the_image_chooses_the_page_size():
     )
     assert isinstance(whole, Unknown)
     assert split.reason == PAGES_DO_NOT_DIVIDE
+
+
+# Hosts with dedicated CPUs that only Nova's fallback query returns.
+
+
+_FREE = {"VCPU": 40, "MEMORY_MB": 9999, "DISK_GB": 99}
+
+
+def _pinned(*filters, **states):
+    """Return the judgement of a pinned server, for which every host has VCPU free."""
+    full = {"total": 4, "used": 4}
+    body = {
+        "cloud": {
+            "free": {"inventories": {**_FREE, "PCPU": 4}},
+            "full": {"inventories": {**_FREE, "PCPU": full}},
+            "small": {"inventories": {**_FREE, "PCPU": 1}},
+            "old": {"inventories": _FREE},
+        },
+        "flavor": {"vcpus": 2, "ram": 512, "disk": 1, "hw:cpu_policy": "dedicated"},
+    }
+    states = {
+        name: {"report": dataclasses.replace(REPORT, hypervisor_type=hypervisor)}
+        for name, hypervisor in states.items()
+    }
+    return explained(body, ["free", "full", "small", "old"], *filters, **states)
+
+
+_OF_FAKE = dict.fromkeys(("free", "full", "small", "old"), "fake")
+
+
+def test_a_host_short_of_dedicated_cpus_is_uncertain_if_vcpu_are_free():
+    """A driver without NUMA nodes has none to claim, so the others are sure."""
+    found = _pinned(**_OF_FAKE)
+    names = [each.name for each in found.candidates.uncertain]
+    assert names == ["full"]
+    assert found.answer_of(identity("full")) is Answer.UNKNOWN
+    assert found.answer_of(identity("free")) is Answer.YES
+    assert found.answer_of(identity("old")) is Answer.YES
+
+
+@pytest.mark.parametrize("filters", [(), (NUMA,)])
+@pytest.mark.parametrize("hypervisor", ["QEMU", "fake"])
+def test_a_host_with_too_few_dedicated_cpus_is_out(filters, hypervisor):
+    found = _pinned(*filters, **dict.fromkeys(_OF_FAKE, hypervisor))
+    assert identity("small") not in found.candidates.uuids
+    answer = found.filtering.answer(NUMA, identity("small"))
+    is_without_nodes = filters and hypervisor == "fake"
+    assert answer.reason == (
+        state.NO_NUMA_TOPOLOGY if is_without_nodes else state.TOO_FEW_DEDICATED_CPUS
+    )
+
+
+def test_what_nova_says_of_its_claims_counts_for_a_host_short_of_dedicated_cpus():
+    found = _pinned(**_OF_FAKE)
+    settings = dataclasses.replace(found.question.assumptions, claims=object())
+    asked = dataclasses.replace(found.question, assumptions=settings)
+    same = Filtering().with_dedicated(asked, found.request, found.facts)
+    assert same == Filtering()
+
+
+def test_a_server_that_is_not_pinned_needs_no_dedicated_cpus():
+    body = {"cloud": {"small": {"inventories": {**_FREE, "PCPU": 1}}}}
+    found = explained(body, ["small"])
+    assert found.answer_of(identity("small")) is Answer.YES

@@ -404,7 +404,7 @@ def numa_topology(
         key, wanted, found = origins[0].key, str(nodes), (str(cells),)
         return Fails(state.TOO_FEW_NUMA_NODES, key, wanted, found, origins[0])
     shown = ", ".join(f"{key}: {value}" for key, value in _topology(host).items())
-    return Unknown("numa_topology", origins[0].key, shown)
+    return Unknown(state.NUMA_CELLS, origins[0].key, shown)
 
 
 def claims(spec: RequestSpec) -> bool:

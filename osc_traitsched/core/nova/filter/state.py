@@ -39,6 +39,10 @@ class Fails:
     origin: Origin | None = None
 
 
+#: What :class:`Unknown` misses of NUMA cells.
+NUMA_CELLS = "numa_topology"
+
+
 @dataclasses.dataclass(frozen=True)
 class Unknown:
     """The filter reads something that the API does not show.
@@ -148,12 +152,15 @@ NO_NUMA_TOPOLOGY = _reason(
 TOO_FEW_NUMA_NODES = _reason(
     "too-few-numa-nodes", "has only {found} NUMA nodes ({key} needs {wanted})"
 )
+TOO_FEW_DEDICATED_CPUS = _reason(
+    "too-few-dedicated-cpus", "has only {found} PCPU in all", "need {wanted}"
+)
 PAGES_DO_NOT_DIVIDE = _reason(
     "pages-do-not-divide", "can't give a NUMA node {found} MB in pages of {wanted}"
 )
 #: nova-compute rejects these even without a filter (nova/compute/claims.py,
 #: ``_test_numa_topology``).
-CLAIMED = frozenset([TOO_FEW_NUMA_NODES, PAGES_DO_NOT_DIVIDE])
+CLAIMED = frozenset([TOO_FEW_NUMA_NODES, TOO_FEW_DEDICATED_CPUS, PAGES_DO_NOT_DIVIDE])
 SERVER_IS_HERE = _reason("server-is-here", "is where the server already runs")
 HYPERVISOR_TYPE = _reason("hypervisor-type", "has the hypervisor {found}, not {wanted}")
 HYPERVISOR_OLDER = _reason(

@@ -30,6 +30,7 @@ from osc_traitsched.core.nova.filter.groups import REBUILD, REBUILD_HINT
 from osc_traitsched.core.nova.filter.state import (
     CLAIMED,
     NO_NUMA_TOPOLOGY,
+    NUMA_CELLS,
     PASSES,
     Fails,
     FilterResult,
@@ -783,7 +784,7 @@ def judge(
         and isinstance(answer, Fails)
         and answer.reason == NO_NUMA_TOPOLOGY
     ):
-        return Unknown("numa_topology", answer.key)
+        return Unknown(NUMA_CELLS, answer.key)
     return answer
 
 
