@@ -25,7 +25,6 @@ from osc_traitsched.core.inventory.snapshot import (
 from osc_traitsched.core.judge import capacity as core
 from osc_traitsched.core.judge import reasons
 from osc_traitsched.core.judge.capacity import FlavorCounter, FlavorFit, Free, HostFit
-from osc_traitsched.core.judge.judge import judge
 from osc_traitsched.core.judge.judgement import Judgement, RefusedRequest, RequestResult
 from osc_traitsched.core.nova.filter import table
 from osc_traitsched.core.nova.filter.compute import claims
@@ -349,10 +348,11 @@ class _Count:
         caps = _caps(found, self._states)
         counter = FlavorCounter(found, self._facts, caps)
         hosts = counter.hosts(self.free, (host.uuid for host in found.candidates))
-        suited = core.suited(_if_empty(found))
+        suited = core.suited(found)
+        limits = table.servers_if_empty(self._states, found.question.assumptions)
         idle = {root: caps[root] for root in caps.keys() - self._busy}
-        uncapped = FlavorCounter(found, self._facts, idle)
-        empty = uncapped.hosts(self._empty, suited, is_sure=False, is_offered=False)
+        emptied = FlavorCounter(found, self._facts, {**limits, **idle})
+        empty = emptied.hosts(self._empty, suited, is_sure=False, is_offered=False)
         sized = frozenset(e for e in suited if self._could_hold(e, hosts, empty))
         groups = {
             name: self._in_group(counter, hosts, sized, roots)
@@ -362,7 +362,7 @@ class _Count:
             found,
             hosts,
             counter.room(hosts, self.free),
-            uncapped.room(empty, self._empty),
+            emptied.room(empty, self._empty),
             counter.kept_away(self.free),
             never=None if hosts else counter.never(suited),
             groups={
@@ -422,16 +422,6 @@ def _is_claimed(found: Judgement) -> bool:
     """Whether Nova says how many servers fit."""
     question = found.question
     return question.assumptions.claims is not None and claims(question.request_spec())
-
-
-def _if_empty(found: Judgement) -> Judgement:
-    """As if no host had servers, if Nova says what they leave."""
-    if found.answers is None or not _is_claimed(found):
-        return found
-    then = found.answers.if_empty
-    return judge(
-        found.question, found.request, found.facts, then.computes, answers=then
-    )
 
 
 def _states(found: Judgement) -> tuple[HostState, ...]:

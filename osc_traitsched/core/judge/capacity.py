@@ -14,11 +14,11 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from osc_traitsched.core.answer import Answer
-from osc_traitsched.core.judge.filtering import dedicated, filtering
+from osc_traitsched.core.judge.filtering import KnownAnswers, dedicated, filtering
 from osc_traitsched.core.judge.fix import HostFix, changed
 from osc_traitsched.core.judge.judgement import Judgement, RefusedRequest, RequestResult
 from osc_traitsched.core.judge.verdict import Rejection
-from osc_traitsched.core.nova.clause import Condition, MemberOf, Resource
+from osc_traitsched.core.nova.clause import Condition, HostFilter, MemberOf, Resource
 from osc_traitsched.core.nova.filter import table
 from osc_traitsched.core.nova.request import Request
 from osc_traitsched.core.placement.facts import (
@@ -539,11 +539,21 @@ class FlavorCounter:
 
 
 def suited(judgement: RequestResult) -> list[str]:
-    """Roots of hosts that fail no condition but amounts; candidates first."""
+    """Roots of hosts that would fail no condition but amounts if nothing were in use.
+
+    Candidates come first.
+    """
+    if isinstance(judgement, RefusedRequest):
+        return []
     hosts = [host.uuid for host in judgement.candidates]
-    for _, roots in by_shortness(judgement):
-        hosts += roots
-    return hosts
+    for rejection, bits in judgement.rejections.groups:
+        if all(isinstance(each, (Resource, HostFilter)) for each in rejection.involved):
+            hosts += judgement.rejections.roots(bits)
+    answers = judgement.answers or KnownAnswers(
+        judgement.computes.values(), judgement.facts.traits
+    )
+    empty = answers.if_empty.of(judgement.question, judgement.request, judgement.facts)
+    return [root for root in hosts if root not in empty.all_kept_out]
 
 
 def short_of(rejection: Rejection) -> frozenset[str]:

@@ -10,7 +10,9 @@ from osc_traitsched.core.inventory.snapshot import Compute, Nova, Provider, Snap
 from osc_traitsched.core.judge import capacity, filtering
 from osc_traitsched.core.judge.capacity import FlavorCounter
 from osc_traitsched.core.judge.judgement import Judgement
-from osc_traitsched.core.nova.filter.state import ServerGroup
+from osc_traitsched.core.nova import options
+from osc_traitsched.core.nova.filter.state import ServerGroup, host_states
+from osc_traitsched.core.nova.filter.table import servers_if_empty, with_filters
 from osc_traitsched.core.nova.question import Question
 from osc_traitsched.core.placement import facts as placement_facts
 from osc_traitsched.core.placement.facts import (
@@ -22,7 +24,9 @@ from osc_traitsched.core.placement.facts import (
     undecided,
     unused,
 )
-from tests.unit.core.filter.asked import host, settings
+from tests.property.building import identity
+from tests.unit.core.filter.asked import REPORT, host, settings
+from tests.unit.core.scheduled import asking, computes, judgement_of, question
 
 # What providers could ever give, by figures and by what Placement offers now.
 
@@ -370,3 +374,53 @@ def test_only_suitable_hosts_decide_whether_an_amount_could_ever_be_given():
         0,
         False,
     )
+
+
+# Hosts that could hold a server if nothing ran there.
+
+
+LIMIT = "NumInstancesFilter"
+
+
+def _limited():
+    """Return the judgement of three hosts: two at the limit, one of them isolated."""
+    body = {
+        "cloud": {"free": {}, "full": {}, "alone": {}},
+        "aggregates": {
+            "mine": {"hosts": ["alone"], "metadata": {"filter_tenant_id": "other"}}
+        },
+        "project": "p",
+    }
+    reports = {"free": 0, "full": 3, "alone": 3}
+    states = {
+        name: {"report": dataclasses.replace(REPORT, running_vms=number)}
+        for name, number in reports.items()
+    }
+    filters = (LIMIT, "AggregateMultiTenancyIsolation")
+    asked = question(body, *filters)
+    settings = asked.assumptions.changed(options.MAX_INSTANCES, 2)
+    asked = asking(asked, assumptions=settings)
+    return judgement_of(asked, body, body["cloud"], computes(body, **states))
+
+
+def test_a_host_at_a_limit_of_servers_suits_if_it_would_not_be_without_them():
+    found = _limited()
+    assert [each.name for each in found.candidates] == ["free"]
+    assert capacity.suited(found) == [identity("free"), identity("full")]
+
+
+def test_an_empty_host_holds_as_many_as_the_filter_allows():
+    found = _limited()
+    states = host_states(found.computes.values(), ())
+    settings = found.question.assumptions
+    limits = servers_if_empty(states, settings)
+    assert limits == dict.fromkeys(found.computes, (2, 2))
+    assert servers_if_empty(states, with_filters(settings, [(LIMIT, False)])) == {}
+
+
+def test_how_many_build_at_once_does_not_limit_an_empty_host():
+    found = _limited()
+    filters = [(LIMIT, False), ("IoOpsFilter", True)]
+    settings = with_filters(found.question.assumptions, filters)
+    states = host_states(found.computes.values(), ())
+    assert servers_if_empty(states, settings) == {}

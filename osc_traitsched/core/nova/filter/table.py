@@ -21,6 +21,7 @@ from osc_traitsched.core.errors import BadUsage, Refusal
 from osc_traitsched.core.nova import attachments, options
 from osc_traitsched.core.nova.filter import compute, groups, special, state
 from osc_traitsched.core.nova.filter.compute import (
+    MAX_INSTANCES,
     MAX_IO_OPS,
     by_option,
     lowest,
@@ -868,6 +869,19 @@ def servers_left(
         least, most = ([n for n in each if n is not None] for each in zip(*limits))
         found[uuid] = min(least, default=None), min(most, default=None)
     return {uuid: each for uuid, each in found.items() if each != (None, None)}
+
+
+def servers_if_empty(
+    hosts: Iterable[HostState], settings: SchedulerSettings
+) -> Mapping[str, tuple[int, int]]:
+    """As :func:`servers_left` of counting filters, if nothing runs on the hosts."""
+    found = {}
+    for host in hosts:
+        limits = _limits(host, settings)
+        most = min((n for key, n in limits if key == MAX_INSTANCES), default=None)
+        if most is not None:
+            found[host.compute.uuid] = most, most
+    return found
 
 
 def _counted(
