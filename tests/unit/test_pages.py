@@ -49,6 +49,26 @@ def test_no_placeholder_is_left_in_what_users_read():
         assert not left, path
 
 
+def test_commands_with_options_in_sentences_exist():
+    assert _unknown("``config --enable`` ``check --long``") == ["config --enable"]
+    for path in PAGES:
+        assert not _unknown(path.read_text("utf-8")), path
+
+
+def _unknown(page):
+    """Literals that start like a command, and name an option, but are no command."""
+    verbs = {tuple(verb.split()[1:]) for verb in examples.verbs()}
+    firsts = {first for first, *_ in verbs}
+    literals = (each.strip("`").split() for each in _LITERAL.findall(page))
+    return [
+        " ".join(words)
+        for words in literals
+        if firsts.intersection(words[:1])
+        and any(word.startswith("--") for word in words)
+        and verbs.isdisjoint(tuple(words[:number]) for number in (1, 2))
+    ]
+
+
 def test_the_release_note_names_the_commands_that_print_no_json():
     (note,) = NOTES
     text = re.search(
