@@ -82,7 +82,7 @@ def test_show_says_of_every_option_what_it_is_and_where_that_is_from(config):
     }
     assert "filter_scheduler.pci_in_placement" not in found
     assert list(found)[:2] == ["release", "settings"]
-    assert len(found) == 44
+    assert len(found) == 46
 
 
 def test_show_names_an_option_that_the_release_does_not_look_at(config):

@@ -120,32 +120,34 @@ def test_an_image_alone_has_the_hosts_of_each_flavor_with_it(nova, openstack):
 
 def test_flavors_with_the_same_answer_are_one_line(nova, openstack):
     run = openstack("explain", "--image", "windows", *KNOWN)
-    verdict, remark, *groups, hint = run.out.splitlines()
-    groups, rejected = groups[:8], groups[8:]
-    assert verdict == "4 of 16 flavors can boot image windows now, 1 more may."
+    verdict, remark, *rows, hint = run.out.splitlines()
+    assert verdict == (
+        "windows: 4 of 4 hosts now (cmp[00-03]), 4 if empty; "
+        "4 of 16 flavors can boot it, 1 more may."
+    )
     assert "NUMATopologyFilter" in remark
-    assert groups == [
-        "  Hosts: at most 4 of 4 for pinned",
-        "  Hosts: 4 of 4 for small, small2",
-        "  Hosts: 3 of 4 for half",
-        "  Hosts: 1 of 4 for gold",
-        "  Hosts: 0 of 4 for giant: 4 are short of VCPU",
-        "  Hosts: 0 of 4 for huge: 4 are short of RAM",
-        "  Hosts: 0 of 4 for red: 4 lack trait CUSTOM_RED",
-        "  Rejected for groups: its groups lack a resource or a group_policy",
+    found = {row[:15].strip(): row[15:].split("; ") for row in rows}
+    assert found["now"] == ["gold, half, small, small2"]
+    assert found["may"] == ["pinned"]
+    assert found["never"] == [
+        "giant needs 2147483648 VCPU, the largest host has 8",
+        "huge needs 90000 MB of RAM, the largest host has 8192 MB",
+        "red: 4 lack trait CUSTOM_RED",
     ]
-    assert rejected == [
-        "  Rejected for malformed: hw:numa_nodes is no number that Nova takes "
-        "(InvalidNUMANodesNumber)",
-        "  Rejected for missing: requires trait CUSTOM_NONE, which does not exist. "
-        "To create it: openstack trait-sched add CUSTOM_NONE --create --host <HOST>",
-        "  Rejected for tiny: the flavor has less than the image needs, by ram, "
-        "min_ram (FlavorMemoryTooSmall)",
-        "  Rejected for typo and 1 more: requires trait CUSTOM_GLOD, which does not "
-        "exist. Did you mean CUSTOM_GOLD?",
-        "  Rejected for unknown and 1 more: Invalid resource class in resources "
-        "parameter: No such resource class CUSTOM_FOO.",
+    assert found["rejected"] == [
+        "typo, typo2 (requires trait CUSTOM_GLOD, which does not exist. Did you mean "
+        "CUSTOM_GOLD?)",
+        "unknown, unknown2 (Invalid resource class in resources parameter: No such "
+        "resource class CUSTOM_FOO.)",
+        "groups (its groups lack a resource or a group_policy)",
+        "malformed (hw:numa_nodes is no number that Nova takes "
+        "(InvalidNUMANodesNumber))",
+        "missing (requires trait CUSTOM_NONE, which does not exist. To create it: "
+        "openstack trait-sched add CUSTOM_NONE --create --host <HOST>)",
+        "tiny (the flavor has less than the image needs, by ram, min_ram "
+        "(FlavorMemoryTooSmall))",
     ]
+    assert found["servers"] == ["none"]
     assert (
         hint == "explain FLAVOR IMAGE shows hosts, fixes and what depends on nova.conf."
     )
@@ -180,11 +182,14 @@ def test_a_flavor_that_only_assumed_options_reject_depends(nova, placement, open
     assert codes == {"huge": 3, "scoped": 8, "small": 8}
     run = openstack("explain", "--image", "windows", *RELEASE)
     assert run.code == 8
-    verdict, assumed, huge, others, _ = run.out.splitlines()
-    assert verdict == "2 of 3 flavors may boot image windows now."
+    verdict, assumed, *rows, _ = run.out.splitlines()
+    assert verdict.endswith("2 of 3 flavors may boot it.")
     assert assumed.startswith("Unknown options: counted as if isolation is on ")
-    assert huge.startswith("  Hosts: 0 of 4 for huge: 4 are")
-    assert others.startswith("  Hosts: 0 of 4 for scoped, small: depends on nova.conf")
+    assert rows[:3] == [
+        "  not on       red (isolated)",
+        "  may          scoped, small (depends on nova.conf)",
+        "  never        huge needs 90000 MB of RAM, the largest host has 8192 MB",
+    ]
 
 
 def test_the_cloud_is_read_once_for_all_flavors(nova, openstack):
@@ -198,7 +203,8 @@ def test_the_cloud_is_read_once_for_all_flavors(nova, openstack):
     nova._bodies["/flavors/detail"] = {"flavors": many}
     run = openstack("explain", "--image", "windows", *KNOWN)
     assert run.code == 0, run.err
-    assert len(seen) <= 12
+    # Four of them are figures of the two kinds of hosts.
+    assert len(seen) <= 14
 
 
 @pytest.mark.parametrize("option", [("--fixes",), ("--count", "2")], ids=str)
@@ -241,7 +247,8 @@ def test_what_is_missing_or_named_twice_is_a_usage_error(nova, openstack, given)
         (("explain", "gold", "windows"), DEPENDS),
         (
             ("explain", "--image", "windows"),
-            "5 of 16 flavors may boot image windows now.",
+            "windows: 4 of 4 hosts now (cmp[00-03]), 4 if empty; "
+            "5 of 16 flavors may boot it.",
         ),
         (("candidates", "gold", "windows"), "1 host, best first: cmp02"),
         (("check", "traits"), "4 errors (3 rules), 1 note (--long shows notes)"),

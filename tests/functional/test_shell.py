@@ -48,7 +48,7 @@ def file(tmp_path_factory):
     ("typed", "completed"),
     [
         ("trait-sched un", ["unisolate"]),
-        ("trait-sched config nova", ["nova-conf"]),
+        ("trait-sched config en", ["enable"]),
         ("trait-sched explain --no-f", ["--no-fixes"]),
         ("trait-sched add --availability", ["--availability-zone"]),
     ],
