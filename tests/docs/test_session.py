@@ -82,7 +82,7 @@ def built(tmp_path_factory):
     pages = {
         "index": block(*WHOLE),
         "seven": block(check, HEAD, "...", classes="session exit-7"),
-        "wrong": block(f"$ {EXPLAIN} ssd.mdium"),
+        "wrong": block(f"$ {EXPLAIN} ssd.mdium", "..."),
         "wide": block(wide.rstrip(), HEAD, "..."),
         "stale": block(f"$ {EXPLAIN} ssd.medium -", HEAD, "No host.", "..."),
         "typed": ".. code-block:: console\n\n   $ openstack server list\n   none",
