@@ -51,7 +51,7 @@ from osc_traitsched.core.nova.own import (
 from osc_traitsched.core.nova.question import Question
 from osc_traitsched.core.nova.weighers import enabled
 from osc_traitsched.runner import document
-from osc_traitsched.runner.document import TIMEOUT, Claim
+from osc_traitsched.runner.document import TIMEOUT, HostClaim
 
 
 @dataclasses.dataclass(frozen=True)
@@ -143,7 +143,7 @@ class NovaClaims:
 
     def __init__(self, own: OwnSources) -> None:
         self._own: OwnSources | None = own
-        self._known: dict[str, dict[str, tuple[NodeReport | None, Claim]]] = {}
+        self._known: dict[str, dict[str, tuple[NodeReport | None, HostClaim]]] = {}
         self.counts: dict[str, tuple[int, int]] = {}
 
     def answers(
@@ -238,7 +238,7 @@ class NovaClaims:
             )
 
 
-_NOT_ASKED = None, Claim({}, (None, None))
+_NOT_ASKED = None, HostClaim({}, (None, None))
 
 
 def _is_read(host: HostState) -> bool:

@@ -35,7 +35,7 @@ from osc_traitsched.core.nova.filter.table import FLAGS
 from osc_traitsched.core.nova.options import (
     NAMES,
     OPTIONS,
-    Claims,
+    ClaimAnswers,
     NoEffect,
     OptionType,
     SchedulerSettings,
@@ -542,7 +542,7 @@ class SettingsSources:
         below = found.named.items() if found else ()
         self.used = {s: v for s, v in below if s not in replaced} | named
         #: Asks a Nova that knows more than its API shows, if there is one.
-        self.claims: Claims | None = None
+        self.claims: ClaimAnswers | None = None
 
     @property
     def readings(self) -> tuple[NovaReading, ...]:

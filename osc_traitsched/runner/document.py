@@ -115,14 +115,14 @@ def claim(spec: RequestSpec) -> Body:
     return {**found, "image": image, "is_bfv": False}
 
 
-class Claim(NamedTuple):
+class HostClaim(NamedTuple):
     """What a host can claim: answers of filters, and servers, at least and at most."""
 
     answers: Mapping[str, FilterResult]
     room: tuple[int | None, int | None]
 
 
-def claimed(body: Body, command: str) -> Iterator[Mapping[str, Claim]]:
+def claimed(body: Body, command: str) -> Iterator[Mapping[str, HostClaim]]:
     """The runner's answers by node UUID, for each server; errors as :func:`judgment`.
 
     Hosts that are down, and servers that Nova can't judge, have no answer.
@@ -130,7 +130,7 @@ def claimed(body: Body, command: str) -> Iterator[Mapping[str, Claim]]:
     if "error" in body:
         _fail(body, command)
     for found, wanted in zip(body["claims"], body["wanted"]):
-        by_uuid: dict[str, Claim] = {}
+        by_uuid: dict[str, HostClaim] = {}
         for each, free, uuids in zip(found or (), body["free"], body["kinds"]):
             room = each.pop("room", None)
             answers = {
@@ -139,7 +139,7 @@ def claimed(body: Body, command: str) -> Iterator[Mapping[str, Claim]]:
                 if "unknown" not in one
             }
             is_no = any(isinstance(as_claim(e), Fails) for e in answers.values())
-            claim = Claim(answers, (*room,) if room else (0, 0 if is_no else None))
+            claim = HostClaim(answers, (*room,) if room else (0, 0 if is_no else None))
             by_uuid.update(dict.fromkeys(uuids, claim))
         yield by_uuid
 

@@ -575,7 +575,7 @@ class Setting:
         return self.value if isinstance(self.value, tuple) else ()
 
 
-class Claims(Protocol):
+class ClaimAnswers(Protocol):
     """What Nova says of NUMA cells and PCI devices, which no API shows."""
 
     @property
@@ -637,7 +637,9 @@ class SchedulerSettings:
     disagreements: Mapping[str, Mapping[str, Setting]] = dataclasses.field(
         default_factory=dict
     )
-    claims: Claims | None = dataclasses.field(default=None, compare=False, repr=False)
+    claims: ClaimAnswers | None = dataclasses.field(
+        default=None, compare=False, repr=False
+    )
 
     @property
     def is_complete(self) -> bool:
