@@ -34,7 +34,7 @@ from tests.services.drawn import ANYONE, GOLD, OURS, SSD, THEIRS
 
 pytestmark = pytest.mark.one_client
 
-EACH, CLOUDS = 20, 5 * int(os.environ.get("TRAITSCHED_CLOUDS", "20"))
+EACH, CLOUDS = 10, 5 * int(os.environ.get("TRAITSCHED_CLOUDS", "20"))
 PARTS = [
     pytest.param(part, marks=pytest.mark.full if part else ())
     for part in range(max(1, CLOUDS // EACH))
