@@ -477,7 +477,7 @@ def test_rules_are_run_by_id_or_area_and_findings_shown_by_flavor_or_image(make,
 
 READING = [
     ("check",),
-    ("mirror", "check"),
+    ("check", "mirror"),
     ("list",),
     ("list", "--by-trait"),
     ("explain", "gold", "plain"),

@@ -150,7 +150,7 @@ def test_a_usage_error_exits_2():
     "arguments",
     [
         ["config", "show", "--nova-release", "34"],
-        ["config", "nova-conf", "--nova-release", "34", "--enable", "az"],
+        ["config", "enable", "az", "--nova-release", "34"],
     ],
 )
 def test_a_closed_standard_output_is_said(arguments):
