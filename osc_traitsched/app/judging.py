@@ -249,7 +249,7 @@ def judge_all(
 def ask_nova(
     questions: Iterable[Question], computes: Iterable[Compute], most: int = 1
 ) -> None:
-    """Have Nova say at once what hosts can claim for all questions, if it is asked."""
+    """Ask Nova once what hosts can claim for all questions, if it can be asked."""
     several = tuple(questions)
     claims = several[0].assumptions.claims if several else None
     if claims is not None:

@@ -727,8 +727,8 @@ def _address(text: str) -> _Address | None:
 def _forget_order(found: dict[str, Any]) -> None:
     """Sort a masked document by its words, and number what had numbers.
 
-    The order of names, and that in which objects were made, tells the neighbours of a
-    known name. Of servers, images and migrations the times tell it, which stay.
+    A list in order of name or creation shows the neighbours of a known name. Servers,
+    images and migrations keep their times, so these still show it.
     """
     for each in LISTS:
         bodies = found.get(each.service, {}).get(each.kind, [])

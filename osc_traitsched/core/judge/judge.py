@@ -104,7 +104,7 @@ def with_doubts(
 
 
 def deciding(found: Judgement) -> Judgement:
-    """The judgement that the reason is of: with all hosts enabled if that is no help.
+    """The judgement behind the reason, with all hosts enabled if that does not help.
 
     :raises Refusal: as :func:`judge`
     """
