@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import shlex
 import textwrap
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
@@ -287,7 +288,10 @@ def python_lines(
     yield f"Let Nova say it (nova-scheduler is on {pythons[0].host}):"
     for each in pythons:
         yield f"  {each.tool}:"
-        yield f"  {_ask(each, options)}"
+        # On lines of their own, they are within 80 columns.
+        save = line(openstack(_SAVE), options)
+        asked = (f"    --nova-python {shlex.quote(text)}" for text in each.commands)
+        yield from " \\\n".join([f"  {save}", *asked]).split("\n")
 
 
 def _ask(python: NovaPython, options: Sequence[Option]) -> str:

@@ -273,7 +273,7 @@ def test_the_script_moves_servers_and_stops_at_the_first_failure(
     assert to in text
     wrong = text.replace(to, to.replace(second["host"], "nowhere"))
     done = run_script(prefiltering, wrong, tmp_path)
-    assert done.returncode == 1
+    assert done.returncode == 1, done
     assert done.stdout == f"{first['server']['name']} -> {first['host']}: there\n"
     name, identity = second["server"]["name"], second["server"]["id"]
     start, why = done.stderr.split(").\nStopped: ")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import collections
+import contextlib
 import functools
 import json
 import os
@@ -343,9 +344,20 @@ TIMEOUT = 2
 
 @pytest.fixture
 def unreached_silent():
-    """The URL of a service that takes connections and says nothing."""
+    """The URL of a service that takes connections and says nothing, and these."""
+    taken = []
+
+    def take(server):
+        with contextlib.suppress(OSError):
+            while True:
+                taken.append(server.accept()[0])
+
     with socket.create_server(("127.0.0.1", 0), backlog=16) as server:
-        yield f"http://127.0.0.1:{server.getsockname()[1]}"
+        threading.Thread(target=take, args=(server,), daemon=True).start()
+        yield f"http://127.0.0.1:{server.getsockname()[1]}", taken
+        server.shutdown(socket.SHUT_RDWR)
+    for each in taken:
+        each.close()
 
 
 @pytest.fixture
@@ -361,26 +373,25 @@ def listed(url, *options):
 
 
 def test_a_service_that_hangs_is_named_after_the_timeout(unreached_silent):
-    begin = time.monotonic()
-    run = shell.run(
-        shell.login(unreached_silent), "trait-sched", "list", "--timeout", str(TIMEOUT)
-    )
-    assert time.monotonic() - begin < 2 * TIMEOUT
+    url, taken = unreached_silent
+    options = ("--timeout", str(TIMEOUT))
+    run = shell.run(shell.login(url), "trait-sched", "list", *options)
     assert (run.code, run.out) == (1, "")
     # The oldest client does not look first which versions there are.
     assert re.fullmatch(
-        rf"placement: no answer from {unreached_silent}/\S* within {TIMEOUT} s\n",
-        run.err,
+        rf"placement: no answer from {url}/\S* within {TIMEOUT} s\n", run.err
     )
+    # It is not asked again.
+    assert len(taken) == 1
 
 
 def test_a_service_that_begins_to_hang_is_named_after_the_timeout(proxy, openstack):
     end = threading.Event()
     proxy.fault = lambda request: end.wait() and None if request.path != "/" else None
-    begin = time.monotonic()
     run = openstack("list", "--timeout", str(TIMEOUT))
     end.set()
-    assert time.monotonic() - begin < 2 * TIMEOUT
+    hung = [each.path for each in proxy.requests if each.path != "/"]
+    assert len(hung) == 1
     assert run.err == (
         f"placement: no answer from {proxy.url}/resource_providers within {TIMEOUT} s\n"
     )

@@ -350,14 +350,14 @@ def value(done):
 #: they are the same ones is tested in test_saved.
 ANY_ORDER = re.compile(r"\.\d+\.(allocates|free)")
 #: A snapshot has the options, and not where this machine keeps them.
-OF_MACHINE = (".settings_from", ".settings")
+OF_MACHINE = re.compile(r".*\.settings(_from)?|\.\d+\.source")
 
 
 def differences(now, then, place=""):
     """Places where two values differ, with both."""
     if ANY_ORDER.fullmatch(place) and now and then:
         return
-    if isinstance(now, str) and then and place.endswith(OF_MACHINE):
+    if isinstance(now, str) and then and OF_MACHINE.fullmatch(place):
         return
     if isinstance(now, dict) and isinstance(then, dict):
         for key in sorted(now.keys() | then.keys()):
