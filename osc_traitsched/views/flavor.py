@@ -350,6 +350,8 @@ def image(view: ImageView) -> Iterator[Line]:
 
 #: So many names of each state.
 _MOST_SERVERS = 5
+#: So many reasons for which flavors get no host, those of most flavors first.
+_MOST_CAUSES = 4
 
 
 def _states(view: ImageView) -> list[str]:
@@ -387,11 +389,17 @@ def _by_cause(view: ImageView) -> dict[str, list[str]]:
             key = (capacity.kind(fit)[:-2], capacity.cause(fit))
         names.setdefault(key, []).append(fit.name)
     for each in view.capacity.rejected:
-        key = ("rejected", f" ({verdict.rejected(each)})")
+        key = ("rejected", f" ({verdict.rejected(each, has_remedy=False)})")
         names.setdefault(key, []).append(each.question.flavor["name"])
     found: dict[str, list[str]] = {}
+    others: dict[str, list[str]] = {}
     for (label, why), flavors in sorted(names.items(), key=lambda item: -len(item[1])):
-        found.setdefault(label, []).append(f"{listed(flavors)}{why}")
+        if len(found.setdefault(label, [])) < _MOST_CAUSES:
+            found[label].append(f"{listed(flavors)}{why}")
+        else:
+            others.setdefault(label, []).extend(flavors)
+    for label, flavors in others.items():
+        found[label].append(f"for other reasons: {listed(flavors)}")
     first = ("now", "may")
     labels = sorted(
         found, key=lambda label: (label not in first, label != "now", label)

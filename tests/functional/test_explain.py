@@ -135,17 +135,13 @@ def test_flavors_with_the_same_answer_are_one_line(nova, openstack):
         "red: 4 lack trait CUSTOM_RED",
     ]
     assert found["rejected"] == [
-        "typo, typo2 (requires trait CUSTOM_GLOD, which does not exist. Did you mean "
-        "CUSTOM_GOLD?)",
+        "typo, typo2 (requires trait CUSTOM_GLOD, which does not exist)",
         "unknown, unknown2 (Invalid resource class in resources parameter: No such "
         "resource class CUSTOM_FOO.)",
         "groups (its groups lack a resource or a group_policy)",
         "malformed (hw:numa_nodes is no number that Nova takes "
         "(InvalidNUMANodesNumber))",
-        "missing (requires trait CUSTOM_NONE, which does not exist. To create it: "
-        "openstack trait-sched add CUSTOM_NONE --create --host <HOST>)",
-        "tiny (the flavor has less than the image needs, by ram, min_ram "
-        "(FlavorMemoryTooSmall))",
+        "for other reasons: missing, tiny",
     ]
     assert found["servers"] == ["none"]
     assert (
