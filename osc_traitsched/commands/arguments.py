@@ -6,10 +6,11 @@ import argparse
 import dataclasses
 import datetime
 import itertools
+import operator
 import os
 import re
 import sys
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 from typing import Any
 
 from osc_traitsched.app import snapshot
@@ -21,6 +22,44 @@ from osc_traitsched.core.inventory import trait
 from osc_traitsched.core.inventory.snapshot import Selectors
 from osc_traitsched.paste import Option
 from osc_traitsched.text import quoted, visible
+
+# Options as values.
+
+#: Adds an option, or several, to a parser or a group.
+Adder = Callable[[Any], object]
+
+
+def option(*flags: str, **settings: Any) -> Adder:
+    """An option or argument; all as ``add_argument`` takes it."""
+    return operator.methodcaller("add_argument", *flags, **settings)
+
+
+def flag(*flags: str, **settings: Any) -> Adder:
+    """An option without a value."""
+    return option(*flags, action="store_true", **settings)
+
+
+def repeatable(flag: str, **settings: Any) -> Adder:
+    """An option whose values make a list."""
+    return option(flag, action="append", default=[], **settings)
+
+
+def group(title: str, about: str, *options: Adder) -> Adder:
+    """Options below a title, and what it says of them."""
+
+    def add(parser: argparse.ArgumentParser) -> None:
+        added = parser.add_argument_group(title, about or None)
+        for each in options:
+            each(added)
+
+    return add
+
+
+def intermixed(parser: argparse.ArgumentParser) -> None:
+    """Let arguments stand on both sides of an option."""
+    # cliff makes the parser.
+    vars(parser)["parse_args"] = parser.parse_intermixed_args
+
 
 # Checks of any argument.
 
@@ -136,39 +175,66 @@ _BOM = "\ufeff"
 _COMMA = re.compile(r",(?![^\[]*\])")
 
 
-def add_host_options(parser: argparse.ArgumentParser) -> None:
-    """Add the selectors that every command has."""
-    group = parser.add_argument_group(
-        "hosts", "Hosts that match any of these options; each can be repeated."
-    )
-    _repeated(
-        group,
-        "--host",
-        "PATTERN",
-        "a host: its name in Nova or Placement, its UUID, or a glob such as "
-        "'cmp-1*'; several with commas in between",
-    )
-    _repeated(group, "--aggregate", "AGGREGATE", "a host aggregate: name, ID or UUID")
-    _repeated(group, "--availability-zone", "ZONE", "an availability zone")
-    narrowed = parser.add_argument_group(
-        "narrowing", "Of these hosts, only those that match all of these options."
-    )
-    _repeated(narrowed, "--with-trait", "TRAIT", "only hosts that have the trait")
-    _repeated(narrowed, "--without-trait", "TRAIT", "only hosts that lack the trait")
+def _selector(flag: str, metavar: str, words: str) -> Adder:
+    name = flag.strip("-").replace("-", "_") + "s"
+    return repeatable(flag, dest=name, metavar=metavar, help=words)
 
 
-def add_traits_and_hosts(parser: argparse.ArgumentParser, verb: str) -> None:
-    """Add the traits that a command writes, with hosts among them, and selectors."""
-    parser.add_argument(
+#: The selectors that every command has.
+HOSTS = (
+    group(
+        "hosts",
+        "Hosts that match any of these options; each can be repeated.",
+        _selector(
+            "--host",
+            "PATTERN",
+            "a host: its name in Nova or Placement, its UUID, or a glob such as "
+            "'cmp-1*'; several with commas in between",
+        ),
+        _selector("--aggregate", "AGGREGATE", "a host aggregate: name, ID or UUID"),
+        _selector("--availability-zone", "ZONE", "an availability zone"),
+    ),
+    group(
+        "narrowing",
+        "Of these hosts, only those that match all of these options.",
+        _selector("--with-trait", "TRAIT", "only hosts that have the trait"),
+        _selector("--without-trait", "TRAIT", "only hosts that lack the trait"),
+    ),
+)
+
+#: The selectors of a command that writes; it needs at least one.
+_TARGETS = (
+    *HOSTS,
+    group(
+        "more hosts",
+        "",
+        _selector(
+            "--provider",
+            "PROVIDER",
+            "a resource provider anywhere in a tree: name or UUID",
+        ),
+        option(
+            "--host-file",
+            metavar="FILE",
+            help="a file with one --host pattern a line, or - for standard input; "
+            "empty lines and lines that start with # are ignored",
+        ),
+        flag("--skip-unknown", help="skip hosts that do not exist; they are named"),
+        flag("--all", help="every host"),
+    ),
+)
+
+
+def traits_and_hosts(verb: str) -> tuple[Adder, ...]:
+    """The traits that a command writes, with hosts among them, and selectors."""
+    traits = option(
         "traits",
         metavar="TRAIT|HOST",
         nargs="+",
         help=f"a trait to {verb}; a name with other characters than A-Z, 0-9 and _ is "
         "a host, as with --host",
     )
-    # cliff makes the parser. Hosts may stand behind options, too.
-    vars(parser)["parse_args"] = parser.parse_intermixed_args
-    add_target_options(parser)
+    return traits, intermixed, *_TARGETS
 
 
 def split_hosts(args: argparse.Namespace) -> tuple[str, ...]:
@@ -186,30 +252,6 @@ def split_hosts(args: argparse.Namespace) -> tuple[str, ...]:
 def names(text: str) -> list[str]:
     """The names in a list with commas."""
     return [each for each in _COMMA.split(text) if each] or [text]
-
-
-def add_target_options(parser: argparse.ArgumentParser) -> None:
-    """Add the selectors of a command that writes; it needs at least one."""
-    add_host_options(parser)
-    group = parser.add_argument_group("more hosts")
-    _repeated(
-        group,
-        "--provider",
-        "PROVIDER",
-        "a resource provider anywhere in a tree: name or UUID",
-    )
-    group.add_argument(
-        "--host-file",
-        metavar="FILE",
-        help="a file with one --host pattern a line, or - for standard input; "
-        "empty lines and lines that start with # are ignored",
-    )
-    group.add_argument(
-        "--skip-unknown",
-        action="store_true",
-        help="skip hosts that do not exist; they are named",
-    )
-    group.add_argument("--all", action="store_true", help="every host")
 
 
 def selectors(args: argparse.Namespace) -> Selectors:
@@ -257,15 +299,6 @@ def _hosts(args: argparse.Namespace) -> tuple[str, ...]:
     return tuple(each for text in args.hosts for each in names(text))
 
 
-def _repeated(
-    group: argparse._ArgumentGroup, flag: str, metavar: str, text: str
-) -> None:
-    name = flag.strip("-").replace("-", "_") + "s"
-    group.add_argument(
-        flag, dest=name, metavar=metavar, action="append", default=[], help=text
-    )
-
-
 def _read(path: str) -> Iterator[str]:
     text = _standard_input() if path == _STDIN else _text(path)
     lines = (line.strip() for line in text.removeprefix(_BOM).splitlines())
@@ -302,41 +335,11 @@ def _bad_hosts(path: str, reason: str) -> BadConfiguration:
     return BadConfiguration(f"host file {path}", None, reason)
 
 
-# A snapshot instead of the cloud.
-
-
-def add_snapshot(parser: argparse.ArgumentParser, is_shown: bool) -> None:
-    """Add ``--snapshot``; commands that refuse it do not show it."""
-    parser.add_argument(
-        "--snapshot",
-        metavar="FILE",
-        default=os.environ.get(SNAPSHOT) or None,
-        help="answer from a file of snapshot save, without a login (default: "
-        f"{SNAPSHOT} of the environment)"
-        if is_shown
-        else argparse.SUPPRESS,
-    )
-
-
 # Other allocation ratios.
 
 
 #: What people call the resource classes of a flavor's sizes.
 _CLASSES = {"CPU": "VCPU", "RAM": "MEMORY_MB", "DISK": "DISK_GB"}
-
-
-def add_ratio(group: argparse.ArgumentParser | argparse._ArgumentGroup) -> None:
-    """Add the option for other allocation ratios."""
-    group.add_argument(
-        "--ratio",
-        dest="ratios",
-        metavar="[WHERE:]CLASS=RATIO",
-        action="append",
-        default=[],
-        type=_ratio,
-        help="as if the allocation ratio of VCPU, RAM, disk or another resource class "
-        "were this one, on all hosts, or on a host or an aggregate (can be repeated)",
-    )
 
 
 def _ratio(text: str) -> snapshot.Ratio:
@@ -347,18 +350,31 @@ def _ratio(text: str) -> snapshot.Ratio:
     return snapshot.Ratio(found[1] or "", _CLASSES.get(name, name), float(found[3]))
 
 
+RATIO = repeatable(
+    "--ratio",
+    dest="ratios",
+    metavar="[WHERE:]CLASS=RATIO",
+    type=_ratio,
+    help="as if the allocation ratio of VCPU, RAM, disk or another resource class "
+    "were this one, on all hosts, or on a host or an aggregate (can be repeated)",
+)
+
+
 # Options for the scheduler's settings.
 
 
-def add_scheduler_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options of every command that predicts Nova's answers."""
-    group = parser.add_argument_group(
-        "scheduler",
-        "How nova-scheduler is configured, which no API shows. Later options "
-        "override earlier ones. The default is what config save wrote.",
-    )
+def _sources(group: argparse._ArgumentGroup) -> None:
     for source in ranked():
         source.options(group)
+
+
+#: The options of every command that predicts Nova's answers.
+SCHEDULER = group(
+    "scheduler",
+    "How nova-scheduler is configured, which no API shows. Later options "
+    "override earlier ones. The default is what config save wrote.",
+    _sources,
+)
 
 
 def sources(args: argparse.Namespace, app: Any) -> SettingsSources:

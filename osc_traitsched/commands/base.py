@@ -34,6 +34,7 @@ from osc_traitsched.app.snapshot import Snapshot
 from osc_traitsched.cloud.connection import TIMEOUT, HttpCloud
 from osc_traitsched.cloud.service import Cloud, unread
 from osc_traitsched.commands import arguments, help_text
+from osc_traitsched.commands.arguments import Adder
 from osc_traitsched.core import errors
 from osc_traitsched.core.answer import Answer
 from osc_traitsched.core.errors import Mistakes, TraitSchedError
@@ -341,6 +342,8 @@ class Command(command.Command):  # type: ignore[misc,unused-ignore]
     #: For the help, without ``openstack trait-sched``: commands, a line each, with a
     #: comment above. The first command runs on the tests' cloud.
     examples = ""
+    #: What this command adds to the options that all commands have.
+    options: Sequence[Adder] = ()
 
     timeout: float | None = None
     #: cliff logs in before it parses; ``run`` does after: a snapshot needs no login.
@@ -381,7 +384,15 @@ class Command(command.Command):  # type: ignore[misc,unused-ignore]
             help="how long a service may be silent, before its answer or within it "
             f"(default: api_timeout of clouds.yaml, else {TIMEOUT})",
         )
-        arguments.add_snapshot(parser, is_shown=self.reads)
+        parser.add_argument(
+            "--snapshot",
+            metavar="FILE",
+            default=os.environ.get(arguments.SNAPSHOT) or None,
+            help="answer from a file of snapshot save, without a login (default: "
+            f"{arguments.SNAPSHOT} of the environment)"
+            if self.reads
+            else argparse.SUPPRESS,
+        )
         parser.add_argument(
             "--exit-zero",
             action="store_true",
@@ -389,13 +400,11 @@ class Command(command.Command):  # type: ignore[misc,unused-ignore]
             help="exit 0 instead of 3, 7 and 8: the answer is no, or unknown (default "
             f"with {_EXIT_ZERO}=1 in the environment)",
         )
-        self.options(parser)
+        for add in self.options:
+            add(parser)
         help_text.shorten(parser)
         self._parser = parser
         return parser
-
-    def options(self, parser: argparse.ArgumentParser) -> None:
-        """Add the options of this command alone; called once, by ``get_parser``."""
 
     def reject(
         self, args: argparse.Namespace, unused: Collection[str], problem: str

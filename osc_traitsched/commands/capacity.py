@@ -11,6 +11,7 @@ from osc_traitsched.app import capacity, snapshot
 from osc_traitsched.app.gc_pause import gc_paused
 from osc_traitsched.app.snapshot import Snapshot
 from osc_traitsched.commands import arguments, base, explain, request_args
+from osc_traitsched.commands.arguments import flag, group, option, repeatable
 from osc_traitsched.commands.base import ExitCode
 from osc_traitsched.config.sources import NOVA_CONF, SET, SettingsSources
 from osc_traitsched.core.answer import Answer
@@ -31,6 +32,55 @@ _TEXT = "text"
 _FLAT = {"csv": capacity_views.rows, terminal.FORMAT: capacity_views.metrics}
 _LOSSES_FLAT = {"csv": lose.rows, terminal.FORMAT: lose.metrics}
 _LOST = {"": "host", "-aggregate": "aggregate", "-zone": "zone"}
+
+
+def _setting(text: str) -> str:
+    if "=" in text:
+        SET.argument(text)
+    return text
+
+
+def _added(text: str) -> tuple[str, int]:
+    name, equals, number = text.rpartition("=")
+    if not name or not equals:
+        raise argparse.ArgumentTypeError(f"not HOST=COUNT: {text}")
+    return name, request_args.count(number)
+
+
+_CHANGES = group(
+    "what if",
+    "The numbers before and after, and the difference.",
+    repeatable(
+        "--lose",
+        metavar="NAME",
+        help="whether a host, zone or aggregate can be lost; any-host, any-zone and "
+        "any-aggregate try each of them alone (can be repeated)",
+    ),
+    *(
+        repeatable(
+            f"--without{flag}",
+            metavar=(flag.strip("-") or "host").upper(),
+            help=f"as if this {what} were lost, and its servers moved to other hosts "
+            "(can be repeated)",
+        )
+        for flag, what in _LOST.items()
+    ),
+    repeatable(
+        "--with",
+        dest="added",
+        metavar="HOST=COUNT",
+        type=_added,
+        help="as if there were COUNT more hosts like this one, all empty (repeat for "
+        "more)",
+    ),
+    repeatable(
+        "--set-then",
+        metavar="FILE|SECTION.OPTION=VALUE",
+        type=_setting,
+        help="as if nova.conf were this file, or had this option (can be repeated)",
+    ),
+    arguments.RATIO,
+)
 
 
 class ShowCapacity(base.Command):
@@ -62,46 +112,42 @@ class ShowCapacity(base.Command):
         capacity gold --at-least 5 --since /var/lib/snapshots
     """
 
-    def options(self, parser: argparse.ArgumentParser) -> None:
-        parser.add_argument(
+    options = (
+        option(
             "flavors",
             metavar="FLAVOR",
             nargs="*",
             help="a flavor: name, ID or a glob such as 'm1.*' (default: all public "
             "ones)",
-        )
-        parser.add_argument(
+        ),
+        flag(
             "--all-flavors",
-            action="store_true",
             help="private flavors too, if no FLAVOR is named",
-        )
-        parser.add_argument(
+        ),
+        option(
             "--by",
             choices=GROUPINGS,
             help="show the numbers of each availability zone, aggregate or host",
-        )
-        parser.add_argument(
+        ),
+        option(
             "--at-least",
             type=request_args.count,
             metavar="N",
             help="exit 7 if fewer than N servers of a flavor fit",
-        )
-        parser.add_argument(
+        ),
+        option(
             "--since",
             metavar="FILE|FOLDER",
             help="also show the hosts of a flavor in this snapshot, and what changed; "
             "in a folder of snapshot save --keep: since when N servers do not fit",
-        )
-        parser.add_argument(
-            "--full", action="store_true", help="only flavors without room, by cause"
-        )
-        parser.add_argument(
-            "--long", action="store_true", help="all rows, also on a terminal"
-        )
-        _add_changes(parser)
-        request_args.add_kind(parser)
-        arguments.add_scheduler_options(parser)
-        explain.add_format(parser, csv="tables", prometheus="its collectors")
+        ),
+        flag("--full", help="only flavors without room, by cause"),
+        flag("--long", help="all rows, also on a terminal"),
+        _CHANGES,
+        *request_args.KIND,
+        arguments.SCHEDULER,
+        explain.output_format(csv="tables", prometheus="its collectors"),
+    )
 
     @gc_paused()
     def take_action(self, args: argparse.Namespace) -> int:
@@ -171,54 +217,6 @@ class ShowCapacity(base.Command):
         return self.answer(capacity_views.lines(found, encoding, width, height))
 
 
-def _add_changes(parser: argparse.ArgumentParser) -> None:
-    group = parser.add_argument_group(
-        "what if", "The numbers before and after, and the difference."
-    )
-    group.add_argument(
-        "--lose",
-        metavar="NAME",
-        action="append",
-        default=[],
-        help="whether a host, zone or aggregate can be lost; any-host, any-zone and "
-        "any-aggregate try each of them alone (can be repeated)",
-    )
-    for flag, what in _LOST.items():
-        group.add_argument(
-            f"--without{flag}",
-            metavar=(flag.strip("-") or "host").upper(),
-            action="append",
-            default=[],
-            help=f"as if this {what} were lost, and its servers moved to other hosts "
-            "(can be repeated)",
-        )
-    group.add_argument(
-        "--with",
-        dest="added",
-        metavar="HOST=COUNT",
-        action="append",
-        default=[],
-        type=_added,
-        help="as if there were COUNT more hosts like this one, all empty (repeat for "
-        "more)",
-    )
-    group.add_argument(
-        "--set-then",
-        metavar="FILE|SECTION.OPTION=VALUE",
-        action="append",
-        default=[],
-        type=_setting,
-        help="as if nova.conf were this file, or had this option (can be repeated)",
-    )
-    arguments.add_ratio(group)
-
-
-def _setting(text: str) -> str:
-    if "=" in text:
-        SET.argument(text)
-    return text
-
-
 def _sources_then(args: argparse.Namespace, app: Any) -> SettingsSources:
     """The sources of the options, with those of ``--set-then`` on top."""
     files = [text for text in args.set_then if "=" not in text]
@@ -228,13 +226,6 @@ def _sources_then(args: argparse.Namespace, app: Any) -> SettingsSources:
         SET.name: [*getattr(args, SET.name), *pairs],
     }
     return arguments.sources(argparse.Namespace(**{**vars(args), **more}), app)
-
-
-def _added(text: str) -> tuple[str, int]:
-    name, equals, number = text.rpartition("=")
-    if not name or not equals:
-        raise argparse.ArgumentTypeError(f"not HOST=COUNT: {text}")
-    return name, request_args.count(number)
 
 
 def _query(args: argparse.Namespace) -> CapacityQuery:

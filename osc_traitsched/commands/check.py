@@ -9,6 +9,7 @@ from typing import Any
 
 from osc_traitsched.app import check
 from osc_traitsched.commands import arguments, base, request_args
+from osc_traitsched.commands.arguments import flag, option, repeatable
 from osc_traitsched.commands.base import ExitCode
 from osc_traitsched.config import document
 from osc_traitsched.core.check import AREAS, rule_id, rule_or_area
@@ -71,58 +72,54 @@ class Check(base.TextLister):
     metrics = ""
     findings: tuple[Finding, ...] = ()
 
-    def options(self, parser: argparse.ArgumentParser) -> None:
-        parser.add_argument(
+    options = (
+        option(
             "rules",
             metavar="RULE",
             type=_rule_or_area,
             nargs="*",
             help="a rule's ID, or an area: " + ", ".join(AREAS),
-        )
-        parser.add_argument(
+        ),
+        flag(
             "--servers",
-            action="store_true",
             help="read all servers, too, and count those that are misplaced (a request "
             "for each thousand servers)",
-        )
-        parser.add_argument(
+        ),
+        flag(
             "--pedantic",
-            action="store_true",
             help="run the rules on rare faults, too",
-        )
-        request_args.add_named(parser, "only findings about this {}")
-        parser.add_argument(
+        ),
+        *request_args.flavors_and_images("only findings about this {}"),
+        repeatable(
             "--ignore",
             type=_rule_id,
             metavar="RULE",
-            action="append",
-            default=[],
             help="skip the rule with this ID (can be repeated)",
-        )
-        parser.add_argument(
+        ),
+        option(
             "--fail-on",
             choices=(Severity.ERROR.value, Severity.WARNING.value),
             default=Severity.ERROR.value,
             help="exit 7 on findings of at least this severity (default: %(default)s)",
-        )
-        parser.add_argument(
+        ),
+        option(
             "--severity",
             choices=[each.value for each in Severity],
             help="show findings of at least this severity (default: warning for "
             "people, note for programs)",
-        )
-        parser.add_argument(
+        ),
+        flag(
             "--long",
-            action="store_true",
             help="show notes, too, and all problems and fixes (the default in a pipe)",
-        )
-        parser.add_argument(
+        ),
+        option(
             "--new-since",
             metavar="FILE",
             help="skip findings of an earlier run, whose output with -f json is in "
             "FILE, unless they are worse now",
-        )
-        arguments.add_scheduler_options(parser)
+        ),
+        arguments.SCHEDULER,
+    )
 
     def take_action(self, args: argparse.Namespace) -> Table:
         arguments.check_columns(args, views.COLUMNS)

@@ -8,6 +8,7 @@ from typing import Any
 
 from osc_traitsched.app import settings
 from osc_traitsched.commands import arguments, base, request_args
+from osc_traitsched.commands.arguments import flag, group, option, repeatable
 from osc_traitsched.config.sources import (
     CONTROL_PLANE,
     ENVIRONMENTS,
@@ -72,14 +73,14 @@ class ShowConfig(Configuring, _Lines):
         config show --nova-release 2025.1
     """
 
-    def options(self, parser: argparse.ArgumentParser) -> None:
-        parser.add_argument(
+    options = (
+        flag(
             *("--all", "--long"),
             dest="all",
-            action="store_true",
             help="show options at their default, too",
-        )
-        arguments.add_scheduler_options(parser)
+        ),
+        arguments.SCHEDULER,
+    )
 
     def take_action(self, args: argparse.Namespace) -> Table:
         """Read, and show."""
@@ -111,8 +112,7 @@ class ConfigDoctor(_Lines):
         config doctor --nova-conf nova.conf
     """
 
-    def options(self, parser: argparse.ArgumentParser) -> None:
-        arguments.add_scheduler_options(parser)
+    options = (arguments.SCHEDULER,)
 
     def take_action(self, args: argparse.Namespace) -> Table:
         """Look, and show."""
@@ -156,34 +156,32 @@ class SaveConfig(base.Command):
 
     needs_login = reads = False
 
-    def options(self, parser: argparse.ArgumentParser) -> None:
-        parser.add_argument(
+    options = (
+        flag(
             "--dry-run",
-            action="store_true",
             help="show what would be written, and write nothing",
-        )
-        parser.add_argument(
+        ),
+        flag(
             "--force",
-            action="store_true",
             help="overwrite a file that differs",
-        )
-        group = parser.add_argument_group(
+        ),
+        group(
             "running Nova",
             "Options, release and cells are read from a running Nova. Passwords, "
             "connection URLs and paths never leave it.",
-        )
-        group.add_argument(
-            "--nova-python",
-            dest="commands",
-            action="append",
-            default=[],
-            metavar="[SERVICE=]COMMAND",
-            help="a command that starts the Python beside nova-scheduler, such as "
-            "'podman exec -i nova_scheduler python3'; if services have a nova.conf "
-            "each, repeat it with api=, scheduler= and conductor= before the command",
-        )
-        request_args.add_timeout(group)
-        arguments.add_scheduler_options(parser)
+            repeatable(
+                "--nova-python",
+                dest="commands",
+                metavar="[SERVICE=]COMMAND",
+                help="a command that starts the Python beside nova-scheduler, such as "
+                "'podman exec -i nova_scheduler python3'; if services have a nova.conf "
+                "each, repeat it with api=, scheduler= and conductor= before the "
+                "command",
+            ),
+            request_args.PYTHON_TIMEOUT,
+        ),
+        arguments.SCHEDULER,
+    )
 
     def take_action(self, args: argparse.Namespace) -> int:
         """Read, and write or show."""
@@ -253,23 +251,24 @@ class EnableOptions(Configuring):
         config enable isolation --for rhoso
     """
 
-    def options(self, parser: argparse.ArgumentParser) -> None:
-        parser.add_argument(
+    options = (
+        option(
             "wanted",
             nargs="+",
             type=switch.switch_name,
             choices=tuple(switch.switches()),
             metavar="WHAT",
             help=", ".join(switch.switches()),
-        )
-        parser.add_argument(
+        ),
+        option(
             "--for",
             dest="tool",
             choices=tuple(_WRITTEN),
             default=NOVA_CONF.tool,
             help="what reads the text: nova itself, or a tool (default: %(default)s)",
-        )
-        arguments.add_scheduler_options(parser)
+        ),
+        arguments.SCHEDULER,
+    )
 
     def take_action(self, args: argparse.Namespace) -> None:
         source = _WRITTEN[args.tool]

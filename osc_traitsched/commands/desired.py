@@ -21,6 +21,7 @@ from osc_traitsched.app.gc_pause import gc_paused
 from osc_traitsched.app.impact import refusal
 from osc_traitsched.cloud.service import Cloud
 from osc_traitsched.commands import arguments, base, write_args
+from osc_traitsched.commands.arguments import flag, option
 from osc_traitsched.commands.base import ExitCode
 from osc_traitsched.config import desired as config_desired
 from osc_traitsched.config.desired import read_inventory
@@ -40,29 +41,30 @@ from osc_traitsched.views.servers import with_reasons
 # Common parts: options, and messages about a plan.
 
 
-def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add the common options."""
-    parser.add_argument(
+#: The common options.
+OPTIONS = (
+    option(
         "files",
         metavar="FILE",
         nargs="+",
         help="a file with the desired state, a folder with such files, or - for "
         "standard input",
-    )
-    parser.add_argument(
+    ),
+    option(
         "--inventory",
         type=arguments.some_file,
         metavar="FILE",
         help="what ansible-inventory --list printed, for groups of hosts",
-    )
-    parser.add_argument(
+    ),
+    option(
         "--wait",
         type=base.seconds,
         default=0,
         metavar="SECONDS",
         help="wait this long for hosts that do not exist yet",
-    )
-    arguments.add_scheduler_options(parser)
+    ),
+    arguments.SCHEDULER,
+)
 
 
 def _when_there(
@@ -270,14 +272,14 @@ class PlanDesired(Summed):
         plan desired.yaml --exit-code
     """
 
-    def options(self, parser: argparse.ArgumentParser) -> None:
-        add_options(parser)
-        write_args.add_long(parser)
-        parser.add_argument(
+    options = (
+        *OPTIONS,
+        write_args.LONG,
+        flag(
             "--exit-code",
-            action="store_true",
             help="exit 6 if the cloud differs",
-        )
+        ),
+    )
 
     def take_action(self, args: argparse.Namespace) -> Table:
         """Read, compare, and show."""
@@ -308,29 +310,29 @@ class ApplyDesired(write_args.Writer, Summed):
         apply desired.yaml --dry-run
     """
 
-    def options(self, parser: argparse.ArgumentParser) -> None:
-        add_options(parser)
-        parser.add_argument(
+    options = (
+        *OPTIONS,
+        option(
             "--reviewed",
             type=arguments.some_file,
             metavar="PLAN",
             help="write only what is in this plan, which plan -f json printed",
-        )
-        parser.add_argument(
+        ),
+        option(
             "--undo",
             type=arguments.some_file,
             metavar="FILE",
             help="first write a new file, which reverts the changes if it is applied",
-        )
-        parser.add_argument(
+        ),
+        flag(
             "--force",
-            action="store_true",
             help="write even if the plan is refused; a plan is refused that leaves a "
             "flavor, a server or a project without a host, requires a trait that no "
             "host would have, names a project that is gone, or strips more than half "
             "by `only`, and if any of that can't be read",
-        )
-        write_args.add_options(parser)
+        ),
+        *write_args.OPTIONS,
+    )
 
     def take_action(self, args: argparse.Namespace) -> Table:
         """Plan, look ahead, and write unless it is a dry run."""
@@ -396,8 +398,7 @@ class ExportDesired(base.Command):
         export | tee desired.yaml
     """
 
-    def options(self, parser: argparse.ArgumentParser) -> None:
-        arguments.add_scheduler_options(parser)
+    options = (arguments.SCHEDULER,)
 
     def take_action(self, args: argparse.Namespace) -> int:
         """Read, and print."""

@@ -29,6 +29,7 @@ from osc_traitsched.app.own_filters import OwnSources
 from osc_traitsched.app.settings import SettingsSources
 from osc_traitsched.app.snapshot import Snapshot
 from osc_traitsched.commands import arguments, base, request_args
+from osc_traitsched.commands.arguments import Adder, flag, group, option, repeatable
 from osc_traitsched.commands.base import ExitCode
 from osc_traitsched.core.answer import Answer
 from osc_traitsched.core.difference import Since
@@ -47,32 +48,70 @@ from osc_traitsched.views.explain import document, reasons, words
 from osc_traitsched.views.explain import text as explain_text
 from osc_traitsched.views.listing import Table
 
+# Options for what is shown.
+
+
+def output_format(**more: str) -> Adder:
+    """The option for the output format.
+
+    :param more: what formats of this command alone are for
+    """
+    others = "".join(f", {name} for {readers}" for name, readers in more.items())
+    return option(
+        "-f",
+        "--format",
+        choices=("text", "json", "yaml", *more),
+        default="text",
+        help=f"text for people, json or yaml for programs{others} "
+        "(default: %(default)s)",
+    )
+
+
+FORMAT = output_format()
+
+#: The options for showing an explanation, but the format.
+SHOWING = (
+    repeatable(
+        "--host",
+        dest="hosts",
+        metavar="PATTERN",
+        help="show these hosts in detail: name, UUID or glob (can be repeated)",
+    ),
+    option(
+        "--fixes",
+        action=argparse.BooleanOptionalAction,
+        help="look for fixes (default: only if there is no room)",
+    ),
+    flag(
+        "--long",
+        help="all hosts and fixes, conditions and assumptions; with json or yaml: "
+        "figures of all full hosts",
+    ),
+)
+
+
 # Options for custom filters and weighers, and their Python.
 
 
-def add_own_filter_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options of commands that run filters."""
-    group = parser.add_argument_group(
-        "custom filters",
-        "Custom filters and weighers run in a Python that has Nova in it: those named "
-        "here, and those that nova.conf names. As in: --custom-filter "
-        "source_network_filter.py:SourceNetworkFilter --nova-python /opt/nova",
-    )
-    group.add_argument(
+#: The options of commands that run filters.
+CUSTOM_FILTERS = group(
+    "custom filters",
+    "Custom filters and weighers run in a Python that has Nova in it: those named "
+    "here, and those that nova.conf names. As in: --custom-filter "
+    "source_network_filter.py:SourceNetworkFilter --nova-python /opt/nova",
+    repeatable(
         "--custom-filter",
         dest="plugins",
-        action="append",
-        default=[],
         metavar="FILE.py:CLASS|MODULE:CLASS",
         help="enable this custom filter or weigher (can be repeated)",
-    )
-    group.add_argument(
+    ),
+    flag(
         "--with-nova",
-        action="store_true",
         help="run Nova's filters there too; where they differ from those here, "
         "say so and believe Nova",
-    )
-    request_args.add_python(group)
+    ),
+    *request_args.python(),
+)
 
 
 def own_sources(
@@ -110,15 +149,16 @@ class TryFilter(base.Lister):
 
     says_where = True
 
-    def options(self, parser: argparse.ArgumentParser) -> None:
-        parser.add_argument(
+    options = (
+        option(
             "plugin",
             metavar="FILE.py:CLASS|MODULE:CLASS",
             help="the filter or weigher: a class in a file, or in a module that the "
             "other Python can import; or the bare name of one that its nova.conf has",
-        )
-        request_args.add_request_options(parser)
-        _add_options(parser)
+        ),
+        *request_args.REQUEST,
+        group("filter", "", *request_args.python(is_required=True)),
+    )
 
     def take_action(self, args: argparse.Namespace) -> Table:
         cloud = self.cloud()
@@ -138,11 +178,6 @@ class TryFilter(base.Lister):
             base.LOG.warning("%s", problem)
         self.exit_code = _exit_code_of_try(trial.judgment)
         return reasons.rows(trial)
-
-
-def _add_options(parser: argparse.ArgumentParser) -> None:
-    group = parser.add_argument_group("filter")
-    request_args.add_python(group, is_required=True)
 
 
 def _check_one(found: PluginJudgment) -> None:
@@ -193,30 +228,31 @@ class Explain(base.Command):
         explain --image raw
     """
 
-    def options(self, parser: argparse.ArgumentParser) -> None:
-        request_args.add_request_options(parser)
-        add_own_filter_options(parser)
-        parser.add_argument(
+    options = (
+        *request_args.REQUEST,
+        CUSTOM_FILTERS,
+        option(
             "--count",
             type=request_args.count,
             default=1,
             metavar="N",
             help="ask for this many servers (default: 1)",
-        )
-        parser.add_argument(
+        ),
+        option(
             "--since",
             metavar="FILE|FOLDER",
             help="also show the hosts in this snapshot, and what changed; in a folder "
             "of snapshot save --keep: since when, and what took them",
-        )
-        parser.add_argument(
+        ),
+        flag(
             "--make-room",
-            action="store_true",
             help="find the fewest moves of servers that make room (up to 3 off each of "
             "the 20 nearest hosts)",
-        )
-        arguments.add_ratio(parser)
-        add_showing(parser)
+        ),
+        arguments.RATIO,
+        *SHOWING,
+        FORMAT,
+    )
 
     @gc_paused()
     def take_action(self, args: argparse.Namespace) -> int:
@@ -341,30 +377,6 @@ def since(
     return dataclasses.replace(found, searched=len(paths) * is_folder)
 
 
-def add_showing(parser: argparse.ArgumentParser, **more: str) -> None:
-    """Add the options for showing an explanation; ``more`` as :func:`add_format`."""
-    parser.add_argument(
-        "--host",
-        dest="hosts",
-        metavar="PATTERN",
-        action="append",
-        default=[],
-        help="show these hosts in detail: name, UUID or glob (can be repeated)",
-    )
-    parser.add_argument(
-        "--fixes",
-        action=argparse.BooleanOptionalAction,
-        help="look for fixes (default: only if there is no room)",
-    )
-    parser.add_argument(
-        "--long",
-        action="store_true",
-        help="all hosts and fixes, conditions and assumptions; with json or yaml: "
-        "figures of all full hosts",
-    )
-    add_format(parser, **more)
-
-
 def explainer(args: argparse.Namespace, sources: SettingsSources) -> Explainer:
     """An explainer with these options."""
     return functools.partial(
@@ -373,22 +385,6 @@ def explainer(args: argparse.Namespace, sources: SettingsSources) -> Explainer:
         want_figures=args.long and args.format != "text",
         want_fixes=args.fixes,
         own=own_sources(args, sources),
-    )
-
-
-def add_format(parser: argparse.ArgumentParser, **more: str) -> None:
-    """Add the option for the output format.
-
-    :param more: what formats of this command alone are for
-    """
-    others = "".join(f", {name} for {readers}" for name, readers in more.items())
-    parser.add_argument(
-        "-f",
-        "--format",
-        choices=("text", "json", "yaml", *more),
-        default="text",
-        help=f"text for people, json or yaml for programs{others} "
-        "(default: %(default)s)",
     )
 
 
@@ -430,25 +426,24 @@ class ListCandidates(base.Lister):
     says_where = True
     none = ""
 
-    def options(self, parser: argparse.ArgumentParser) -> None:
-        request_args.add_request_options(parser)
-        add_own_filter_options(parser)
-        parser.add_argument(
+    options = (
+        *request_args.REQUEST,
+        CUSTOM_FILTERS,
+        option(
             "--limit",
             type=request_args.count,
             metavar="N",
             help="show at most this many hosts",
-        )
-        parser.add_argument(
+        ),
+        flag(
             "--weights",
-            action="store_true",
             help="show the weights that nova-scheduler gives each host",
-        )
-        parser.add_argument(
+        ),
+        flag(
             "--print-query",
-            action="store_true",
             help="print the query that Nova would send instead of sending it",
-        )
+        ),
+    )
 
     def take_action(self, args: argparse.Namespace) -> Table:
         """Ask, and show."""

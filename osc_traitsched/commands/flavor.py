@@ -7,8 +7,9 @@ import argparse
 from osc_traitsched.app import flavor
 from osc_traitsched.app.gc_pause import gc_paused
 from osc_traitsched.commands import arguments, base, request_args
+from osc_traitsched.commands.arguments import group, option
 from osc_traitsched.commands.base import ExitCode
-from osc_traitsched.commands.explain import add_format, show_image
+from osc_traitsched.commands.explain import FORMAT, show_image
 from osc_traitsched.views import flavor as views
 
 # openstack trait-sched flavor show.
@@ -33,16 +34,17 @@ class ShowFlavor(base.Command):
         flavor show gold -f json
     """
 
-    def options(self, parser: argparse.ArgumentParser) -> None:
-        parser.add_argument(
+    options = (
+        option(
             "flavors",
             metavar="FLAVOR",
             nargs="+",
             help="its name or ID; several are compared, a line for each difference",
-        )
-        request_args.add_kind(parser)
-        arguments.add_scheduler_options(parser)
-        add_format(parser)
+        ),
+        *request_args.KIND,
+        arguments.SCHEDULER,
+        FORMAT,
+    )
 
     @gc_paused()
     def take_action(self, args: argparse.Namespace) -> int:
@@ -76,17 +78,18 @@ class ShowImage(base.Command):
         image show raw --since /var/lib/snapshots
     """
 
-    def options(self, parser: argparse.ArgumentParser) -> None:
-        parser.add_argument("image", metavar="IMAGE", help="its name or ID")
-        parser.add_argument(
+    options = (
+        option("image", metavar="IMAGE", help="its name or ID"),
+        option(
             "--since",
             metavar="FILE|FOLDER",
             help="also show the hosts in this snapshot, and what changed; in a folder "
             "of snapshot save --keep: since when",
-        )
-        request_args.add_owner(parser.add_argument_group("request"))
-        arguments.add_scheduler_options(parser)
-        add_format(parser)
+        ),
+        group("request", "", *request_args.OWNER),
+        arguments.SCHEDULER,
+        FORMAT,
+    )
 
     @gc_paused()
     def take_action(self, args: argparse.Namespace) -> int:

@@ -8,8 +8,9 @@ import functools
 from osc_traitsched.app import drain, host
 from osc_traitsched.app.gc_pause import gc_paused
 from osc_traitsched.commands import arguments, base, request_args
+from osc_traitsched.commands.arguments import flag, option, repeatable
 from osc_traitsched.commands.base import ExitCode
-from osc_traitsched.commands.explain import add_format
+from osc_traitsched.commands.explain import FORMAT
 from osc_traitsched.core.errors import BadUsage
 from osc_traitsched.views import drain as drain_document
 from osc_traitsched.views import host as views
@@ -36,19 +37,17 @@ class ShowHost(base.Command):
         host show cmp05 --if-enabled
     """
 
-    def options(self, parser: argparse.ArgumentParser) -> None:
-        parser.add_argument("host", metavar="HOST", help="its name or UUID")
-        parser.add_argument(
-            "--long", action="store_true", help="show all traits by name"
-        )
-        parser.add_argument(
+    options = (
+        option("host", metavar="HOST", help="its name or UUID"),
+        flag("--long", help="show all traits by name"),
+        flag(
             "--if-enabled",
-            action="store_true",
             help="answer as if its nova-compute were enabled and up",
-        )
-        request_args.add_kind(parser)
-        arguments.add_scheduler_options(parser)
-        add_format(parser)
+        ),
+        *request_args.KIND,
+        arguments.SCHEDULER,
+        FORMAT,
+    )
 
     @gc_paused()
     def take_action(self, args: argparse.Namespace) -> int:
@@ -84,11 +83,10 @@ class ListZones(base.Lister):
     """
     says_where = True
 
-    def options(self, parser: argparse.ArgumentParser) -> None:
-        parser.add_argument(
-            "zones", metavar="ZONE", nargs="*", help="a zone (default: all)"
-        )
-        arguments.add_scheduler_options(parser)
+    options = (
+        option("zones", metavar="ZONE", nargs="*", help="a zone (default: all)"),
+        arguments.SCHEDULER,
+    )
 
     @gc_paused()
     def take_action(self, args: argparse.Namespace) -> Table:
@@ -119,34 +117,31 @@ class DrainHost(base.Command):
         host drain cmp01 --script
     """
 
-    def options(self, parser: argparse.ArgumentParser) -> None:
-        parser.add_argument(
+    options = (
+        option(
             "hosts",
             metavar="HOST",
             nargs="*",
             help="a compute service's host, or its node, or a glob such as 'cmp-1*'; "
             "several are drained together",
-        )
-        parser.add_argument(
+        ),
+        repeatable(
             "--aggregate",
             dest="aggregates",
             metavar="AGGREGATE",
-            action="append",
-            default=[],
             help="drain all hosts of a host aggregate: name, ID or UUID",
-        )
-        parser.add_argument(
+        ),
+        flag(
             "--script",
-            action="store_true",
             help="print the moves as a shell script that stops at the first failure",
-        )
-        parser.add_argument(
+        ),
+        flag(
             "--long",
-            action="store_true",
             help="all commands and servers, and what was assumed or not checked",
-        )
-        arguments.add_scheduler_options(parser)
-        add_format(parser)
+        ),
+        arguments.SCHEDULER,
+        FORMAT,
+    )
 
     def take_action(self, args: argparse.Namespace) -> int:
         hosts = [name for text in args.hosts for name in arguments.names(text)]

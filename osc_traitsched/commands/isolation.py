@@ -17,6 +17,7 @@ from osc_traitsched.app.desired import (
     plan_desired,
 )
 from osc_traitsched.commands import arguments, base, desired, request_args, write_args
+from osc_traitsched.commands.arguments import Adder, flag, option, repeatable
 from osc_traitsched.core.desired.export import Shorthand
 from osc_traitsched.core.errors import BadUsage
 from osc_traitsched.core.inventory import trait
@@ -31,21 +32,21 @@ from osc_traitsched.views.servers import with_reasons
 _NO_NOTES: Mapping[str, Sequence[str]] = {}
 
 
-def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add the common options."""
-    parser.add_argument(
+#: The common options.
+OPTIONS = (
+    flag(
         "--force",
-        action="store_true",
         help="write even if flavors or servers would have no host",
-    )
-    parser.add_argument(
+    ),
+    option(
         "--undo",
         type=arguments.some_file,
         metavar="FILE",
         help="first write a new file, which reverts the changes if it is applied",
-    )
-    write_args.add_options(parser)
-    arguments.add_scheduler_options(parser)
+    ),
+    *write_args.OPTIONS,
+    arguments.SCHEDULER,
+)
 
 
 class ShorthandWriter(write_args.Writer):
@@ -105,14 +106,12 @@ class ShorthandWriter(write_args.Writer):
         return listing.result_rows(listing.STEPS, outcomes, lets_in)
 
 
-def _add_projects(parser: argparse.ArgumentParser, text: str) -> None:
-    parser.add_argument(
+def _projects(words: str) -> Adder:
+    return repeatable(
         "--project",
         dest="projects",
         metavar="PROJECT",
-        action="append",
-        default=[],
-        help=f"{text}, by name or ID; can be repeated",
+        help=f"{words}, by name or ID; can be repeated",
     )
 
 
@@ -144,17 +143,16 @@ class IsolateAggregate(ShorthandWriter):
         isolate silver --project acme --dry-run
     """
 
-    def options(self, parser: argparse.ArgumentParser) -> None:
-        parser.add_argument(
+    options = (
+        option(
             "aggregate", metavar="AGGREGATE", help="a host aggregate: name, ID or UUID"
-        )
-        parser.add_argument(
-            "traits", metavar="TRAIT", nargs="*", help="a trait to require"
-        )
-        _add_projects(parser, "a project that the aggregate is for")
-        request_args.add_named(parser, "{} that should require the traits")
-        write_args.add_create_option(parser)
-        add_options(parser)
+        ),
+        option("traits", metavar="TRAIT", nargs="*", help="a trait to require"),
+        _projects("a project that the aggregate is for"),
+        *request_args.flavors_and_images("{} that should require the traits"),
+        write_args.CREATE,
+        *OPTIONS,
+    )
 
     def take_action(self, args: argparse.Namespace) -> Table:
         """Plan, look ahead, and write or show."""
@@ -202,28 +200,27 @@ class UnisolateAggregate(ShorthandWriter):
         unisolate silver --remove-traits --undo undo.yaml
     """
 
-    def options(self, parser: argparse.ArgumentParser) -> None:
-        parser.add_argument(
+    options = (
+        option(
             "aggregate", metavar="AGGREGATE", help="a host aggregate: name, ID or UUID"
-        )
-        parser.add_argument(
+        ),
+        option(
             "traits",
             metavar="TRAIT",
             nargs="*",
             help="a trait to stop requiring (default: all that isolate it)",
-        )
-        _add_projects(parser, "a project that the aggregate is no longer for")
-        parser.add_argument(
+        ),
+        _projects("a project that the aggregate is no longer for"),
+        flag(
             "--remove-traits",
-            action="store_true",
             help="also remove the traits from hosts, flavors and images",
-        )
-        parser.add_argument(
+        ),
+        flag(
             "--all-images",
-            action="store_true",
             help="with --remove-traits: also from images of other projects",
-        )
-        add_options(parser)
+        ),
+        *OPTIONS,
+    )
 
     def take_action(self, args: argparse.Namespace) -> Table:
         """Plan, look ahead, and write or show."""

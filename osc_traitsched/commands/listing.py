@@ -10,6 +10,7 @@ from typing import Any
 from osc_traitsched.app import listing
 from osc_traitsched.app import trait as app
 from osc_traitsched.commands import arguments, base, write_args
+from osc_traitsched.commands.arguments import flag, option
 from osc_traitsched.core.errors import BadUsage
 from osc_traitsched.core.inventory.snapshot import Targets
 from osc_traitsched.text import count
@@ -38,30 +39,24 @@ class ListTraits(base.Lister):
         list --without-trait CUSTOM_GOLD
     """
 
-    def options(self, parser: argparse.ArgumentParser) -> None:
-        parser.add_argument(
-            "names", metavar="HOST", nargs="*", help="a host, as with --host"
-        )
-        arguments.add_host_options(parser)
-        parser.add_argument(
-            "--custom", action="store_true", help="custom traits only, in every format"
-        )
-        parser.add_argument(
+    options = (
+        option("names", metavar="HOST", nargs="*", help="a host, as with --host"),
+        *arguments.HOSTS,
+        flag("--custom", help="custom traits only, in every format"),
+        flag(
             *("--long", "--all"),
             dest="long",
-            action="store_true",
             help="show all traits and hosts in tables, too",
-        )
-        parser.add_argument(
+        ),
+        flag(
             "--tree",
-            action="store_true",
             help="show nested providers, too; --with-trait applies to each provider",
-        )
-        parser.add_argument(
+        ),
+        flag(
             "--by-trait",
-            action="store_true",
             help="show one row for each trait, with its hosts",
-        )
+        ),
+    )
 
     def take_action(self, args: argparse.Namespace) -> listing_views.Table:
         if args.by_trait and args.tree:
@@ -116,10 +111,7 @@ class ListAggregates(base.Lister):
         aggregate list -f json
     """
 
-    def options(self, parser: argparse.ArgumentParser) -> None:
-        parser.add_argument(
-            "--long", action="store_true", help="show hosts by name in tables, too"
-        )
+    options = (flag("--long", help="show hosts by name in tables, too"),)
 
     def take_action(self, args: argparse.Namespace) -> Table:
         found = listing.compare(self.cloud())
@@ -156,14 +148,14 @@ class RepairMirror(write_args.Writer):
 
     nothing = ""
 
-    def options(self, parser: argparse.ArgumentParser) -> None:
-        parser.add_argument(
+    options = (
+        flag(
             "--force",
-            action="store_true",
             help="sync even if a flavor or a server loses its last host, which is "
             "printed",
-        )
-        write_args.add_options(parser)
+        ),
+        *write_args.OPTIONS,
+    )
 
     def take_action(self, args: argparse.Namespace) -> Table:
         write_args.check(args)

@@ -6,6 +6,7 @@ import argparse
 from collections.abc import Collection, Iterable, Sequence
 
 from osc_traitsched.commands import base
+from osc_traitsched.commands.arguments import flag, option
 from osc_traitsched.commands.base import ExitCode
 from osc_traitsched.text import near_names, quoted
 
@@ -97,11 +98,12 @@ class Overview(base.Command):
         vars(parser)["format_help"] = lambda: f"{text}\n"
         return parser
 
-    def options(self, parser: argparse.ArgumentParser) -> None:
-        parser.add_argument("--all", action="store_true", help="show all commands")
-        parser.add_argument(
+    options = (
+        flag("--all", help="show all commands"),
+        option(
             "words", metavar="COMMAND", nargs=argparse.REMAINDER, help="one of these"
-        )
+        ),
+    )
 
     def take_action(self, args: argparse.Namespace) -> int:
         """Print the commands, or those that resemble a mistyped one."""

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import argparse
 import dataclasses
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from osc_traitsched.commands import arguments, base
+from osc_traitsched.commands.arguments import Adder, flag, group, option, repeatable
 from osc_traitsched.core.errors import BadUsage
 from osc_traitsched.core.nova.filter import groups
 from osc_traitsched.core.nova.question import ServerSpec
@@ -16,92 +17,180 @@ from osc_traitsched.runner.document import TIMEOUT
 NO_IMAGE = "-"
 
 
-def add_request_options(parser: argparse.ArgumentParser) -> None:
-    """Add the flavor, the image, and all other options of a request."""
-    image = "an image: name or ID; - for none (boot from a volume)"
-    for what, words in (("flavor", "a flavor: name or ID"), ("image", image)):
-        parser.add_argument(what, nargs="?", metavar=what.upper(), help=words)
-        parser.add_argument(
-            f"--{what}",
-            dest=f"{what}_option",
-            metavar=what.upper(),
-            help=f"the same as {what.upper()}",
+def _pair(text: str) -> tuple[str, str]:
+    key, equals, value = text.partition("=")
+    if not key or not equals:
+        raise argparse.ArgumentTypeError(f"not KEY=VALUE: {text}")
+    return key, value
+
+
+def _zone(words: str) -> Adder:
+    return option("--availability-zone", metavar="ZONE", help=words)
+
+
+def _destination(host: str, node: str) -> tuple[Adder, Adder]:
+    return (
+        option("--on-host", metavar="HOST", help=host),
+        option("--on-node", metavar="NODE", help=node),
+    )
+
+
+def _parts(volume: str) -> tuple[Adder, ...]:
+    return (
+        *_named("a {} of the server's", "port", "network"),
+        option("--volume", help=volume),
+        option(
+            "--device-profile",
+            dest="device_profiles",
+            metavar="FILE",
+            help="device profiles: JSON as Cyborg returns it (default: Cyborg is "
+            "asked)",
+        ),
+    )
+
+
+def _named(purpose: str, *kinds: str) -> Iterator[Adder]:
+    for kind in kinds:
+        yield repeatable(
+            f"--{kind}",
+            dest=f"{kind}s",
+            metavar=kind.upper(),
+            help=f"{purpose.format(kind)}: name or ID (can be repeated)",
         )
-    # cliff makes the parser. FLAVOR and IMAGE may stand on both sides of an option.
-    vars(parser)["parse_args"] = parser.parse_intermixed_args
-    group = parser.add_argument_group("request")
-    add_owner(group)
-    _add_parts(group, "boot from this volume, with - for the image: name or ID")
-    _add_placing(group)
-    group.add_argument(
-        "--policy",
-        choices=groups.POLICIES,
-        metavar="POLICY",
-        help="as if the servers were in a new group with this policy "
-        f"({', '.join(groups.POLICIES)})",
-    )
-    _add_destination(group, _HOST_OF_BUILD, _NODE_OF_BUILD)
-    group.add_argument(
-        "--remote-address",
-        metavar="ADDRESS",
-        help="the user's address, as nova-api sees it; only custom filters read it",
-    )
-    arguments.add_scheduler_options(parser)
 
 
-def add_owner(group: argparse._ArgumentGroup) -> None:
-    """Add the zone and the project, and whether the root disk is a volume."""
-    _add_zone(group, _ZONE_OF_BUILD)
-    group.add_argument(
-        "--project",
-        help="ask for this project: name or ID (default: your own)",
-    )
-    group.add_argument(
+def flavors_and_images(purpose: str) -> Iterator[Adder]:
+    """``--flavor`` and ``--image``, which can be repeated; ``{}``: the kind."""
+    return _named(purpose, "flavor", "image")
+
+
+_ZONE_OF_BUILD = _zone(
+    "ask for this availability zone; ZONE:HOST, ZONE:HOST:NODE and ZONE::NODE also "
+    "name a host, as in Nova"
+)
+_DESTINATION_OF_BUILD = _destination(
+    "ask for this host, as openstack server create --host does: the name of its "
+    "nova-compute; unlike with ZONE:HOST the host filters run",
+    "ask for this compute node, as --hypervisor-hostname does there",
+)
+_DESTINATION_OF_MOVE = _destination(
+    "move it to this host, as openstack server migrate --host does: the name of its "
+    "nova-compute; the host filters run",
+    "move it to this compute node",
+)
+_PLACING = (
+    repeatable(
+        "--hint",
+        dest="hints",
+        metavar="KEY=VALUE",
+        type=_pair,
+        help="a scheduler hint (can be repeated, also with one key)",
+    ),
+    option(
+        "--server-group",
+        metavar="GROUP",
+        help="a member of this server group: name or ID",
+    ),
+    *(
+        repeatable(
+            f"--{kind}-property",
+            metavar="KEY=VALUE",
+            type=_pair,
+            help=f"as if the {kind} had this property; an empty VALUE removes it "
+            "(can be repeated)",
+        )
+        for kind in ("flavor", "image")
+    ),
+)
+
+#: The zone and the project, and whether the root disk is a volume.
+OWNER = (
+    _ZONE_OF_BUILD,
+    option("--project", help="ask for this project: name or ID (default: your own)"),
+    option(
         "--project-domain",
         metavar="DOMAIN",
         help="the domain of --project: name or ID",
-    )
-    group.add_argument(
-        "--boot-from-volume", action="store_true", help="the root disk is a volume"
-    )
+    ),
+    flag("--boot-from-volume", help="the root disk is a volume"),
+)
+
+#: The flavor, the image, and all other options of a request.
+REQUEST = (
+    option("flavor", nargs="?", metavar="FLAVOR", help="a flavor: name or ID"),
+    option(
+        "--flavor", dest="flavor_option", metavar="FLAVOR", help="the same as FLAVOR"
+    ),
+    option(
+        "image",
+        nargs="?",
+        metavar="IMAGE",
+        help="an image: name or ID; - for none (boot from a volume)",
+    ),
+    option("--image", dest="image_option", metavar="IMAGE", help="the same as IMAGE"),
+    arguments.intermixed,
+    group(
+        "request",
+        "",
+        *OWNER,
+        *_parts("boot from this volume, with - for the image: name or ID"),
+        *_PLACING,
+        option(
+            "--policy",
+            choices=groups.POLICIES,
+            metavar="POLICY",
+            help="as if the servers were in a new group with this policy "
+            f"({', '.join(groups.POLICIES)})",
+        ),
+        *_DESTINATION_OF_BUILD,
+        option(
+            "--remote-address",
+            metavar="ADDRESS",
+            help="the user's address, as nova-api sees it; only custom filters read it",
+        ),
+    ),
+    arguments.SCHEDULER,
+)
+
+#: The time that a Python with Nova may take.
+PYTHON_TIMEOUT = option(
+    "--nova-python-timeout",
+    type=base.seconds,
+    default=TIMEOUT,
+    metavar="SECONDS",
+    help="how long it may take (default: %(default)g)",
+)
 
 
-def add_python(group: argparse._ArgumentGroup, is_required: bool = False) -> None:
-    """Add the options of a Python that has Nova."""
-    group.add_argument(
+def python(is_required: bool = False) -> tuple[Adder, Adder]:
+    """The options of a Python that has Nova."""
+    named = option(
         "--nova-python",
         required=is_required,
         metavar="PATH|COMMAND",
         help="a Python that has Nova in it, its virtual environment, or a command that "
         "starts one, such as 'podman exec -i nova_scheduler python3'",
     )
-    add_timeout(group)
+    return named, PYTHON_TIMEOUT
 
 
-def add_timeout(group: argparse._ArgumentGroup) -> None:
-    """Add the time that such a Python may take."""
-    group.add_argument(
-        "--nova-python-timeout",
-        type=base.seconds,
-        default=TIMEOUT,
-        metavar="SECONDS",
-        help="how long it may take (default: %(default)g)",
-    )
-
-
-def add_kind(parser: argparse.ArgumentParser) -> None:
-    """Add what servers of several flavors have in common."""
-    group = parser.add_argument_group("request")
-    group.add_argument(
-        "--image",
-        help="with this image: name or ID (default: one without properties)",
-    )
-    add_owner(group)
-    add_python(parser.add_argument_group("Nova"))
+#: What servers of several flavors have in common.
+KIND = (
+    group(
+        "request",
+        "",
+        option(
+            "--image",
+            help="with this image: name or ID (default: one without properties)",
+        ),
+        *OWNER,
+    ),
+    group("Nova", "", *python()),
+)
 
 
 def kind(args: argparse.Namespace) -> ServerSpec:
-    """Servers of the options of :func:`add_kind`, without a flavor; raises BadUsage."""
+    """Servers of the options of :data:`KIND`, without a flavor; raises BadUsage."""
     if args.project is None and args.project_domain is not None:
         raise BadUsage("--project-domain requires --project")
     return ServerSpec(
@@ -113,104 +202,22 @@ def kind(args: argparse.Namespace) -> ServerSpec:
     )
 
 
-def add_given(parser: argparse.ArgumentParser, is_moved: bool) -> None:
-    """Add options for the request of an existing server, or of its move."""
-    group = parser.add_argument_group(
+def _of_server(*options: Adder) -> tuple[Adder, Adder]:
+    request = group(
         "request",
         "Supply what Nova does not show of the server's request, or override it.",
+        *options,
+        *_parts("the volume that it boots from: name or ID"),
+        *_PLACING,
     )
-    if is_moved:
-        _add_zone(group, "as if it were pinned to this availability zone")
-        _add_destination(group, _HOST_OF_MOVE, "move it to this compute node")
-    else:
-        _add_zone(group, _ZONE_OF_BUILD)
-        _add_destination(group, _HOST_OF_BUILD, _NODE_OF_BUILD)
-    _add_parts(group, "the volume that it boots from: name or ID")
-    _add_placing(group)
-    arguments.add_scheduler_options(parser)
+    return request, arguments.SCHEDULER
 
 
-_ZONE_OF_BUILD = (
-    "ask for this availability zone; ZONE:HOST, ZONE:HOST:NODE and ZONE::NODE also "
-    "name a host, as in Nova"
+#: Options for the request of an existing server, and of its move.
+GIVEN = _of_server(_ZONE_OF_BUILD, *_DESTINATION_OF_BUILD)
+GIVEN_FOR_MOVE = _of_server(
+    _zone("as if it were pinned to this availability zone"), *_DESTINATION_OF_MOVE
 )
-_HOST_OF_BUILD = (
-    "ask for this host, as openstack server create --host does: the name of its "
-    "nova-compute; unlike with ZONE:HOST the host filters run"
-)
-_NODE_OF_BUILD = "ask for this compute node, as --hypervisor-hostname does there"
-_HOST_OF_MOVE = (
-    "move it to this host, as openstack server migrate --host does: the name of its "
-    "nova-compute; the host filters run"
-)
-
-
-def _add_zone(group: argparse._ArgumentGroup, words: str) -> None:
-    group.add_argument("--availability-zone", metavar="ZONE", help=words)
-
-
-def _add_destination(group: argparse._ArgumentGroup, host: str, node: str) -> None:
-    for name, words in (("host", host), ("node", node)):
-        group.add_argument(f"--on-{name}", metavar=name.upper(), help=words)
-
-
-def _add_placing(group: argparse._ArgumentGroup) -> None:
-    group.add_argument(
-        "--hint",
-        dest="hints",
-        metavar="KEY=VALUE",
-        type=_pair,
-        action="append",
-        default=[],
-        help="a scheduler hint (can be repeated, also with one key)",
-    )
-    group.add_argument(
-        "--server-group",
-        metavar="GROUP",
-        help="a member of this server group: name or ID",
-    )
-    for what in ("flavor", "image"):
-        group.add_argument(
-            f"--{what}-property",
-            metavar="KEY=VALUE",
-            type=_pair,
-            action="append",
-            default=[],
-            help=f"as if the {what} had this property; an empty VALUE removes it "
-            "(can be repeated)",
-        )
-
-
-def _add_parts(group: argparse._ArgumentGroup, volume: str) -> None:
-    for what in ("port", "network"):
-        group.add_argument(
-            f"--{what}",
-            dest=f"{what}s",
-            metavar=what.upper(),
-            action="append",
-            default=[],
-            help=f"a {what} of the server's: name or ID (can be repeated)",
-        )
-    group.add_argument("--volume", help=volume)
-    group.add_argument(
-        "--device-profile",
-        dest="device_profiles",
-        metavar="FILE",
-        help="device profiles: JSON as Cyborg returns it (default: Cyborg is asked)",
-    )
-
-
-def add_named(parser: argparse.ArgumentParser, purpose: str) -> None:
-    """Add ``--flavor`` and ``--image``, which can be repeated; ``{}``: the kind."""
-    for what in ("flavor", "image"):
-        parser.add_argument(
-            f"--{what}",
-            dest=f"{what}s",
-            metavar=what.upper(),
-            action="append",
-            default=[],
-            help=f"{purpose.format(what)}: name or ID (can be repeated)",
-        )
 
 
 def server_spec(
@@ -264,7 +271,7 @@ def _flavor_and_image(args: argparse.Namespace) -> tuple[str | None, str | None]
 
 
 def given(args: argparse.Namespace) -> ServerSpec:
-    """The request of the options of :func:`add_given`; raises BadUsage."""
+    """The request of the options of :data:`GIVEN`; raises BadUsage."""
     return ServerSpec(
         zone=args.availability_zone,
         hints=_hints(args.hints),
@@ -287,13 +294,6 @@ def _hints(pairs: Iterable[tuple[str, str]]) -> dict[str, tuple[str, ...]]:
             raise BadUsage("a server group is given with --server-group")
         found[key] = (*found.get(key, ()), value)
     return found
-
-
-def _pair(text: str) -> tuple[str, str]:
-    key, equals, value = text.partition("=")
-    if not key or not equals:
-        raise argparse.ArgumentTypeError(f"not KEY=VALUE: {text}")
-    return key, value
 
 
 def count(text: str) -> int:

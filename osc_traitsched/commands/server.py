@@ -13,6 +13,7 @@ from osc_traitsched.app.misplaced import Scope
 from osc_traitsched.app.server import AskedMove
 from osc_traitsched.app.snapshot import Snapshot
 from osc_traitsched.commands import arguments, base, explain, request_args
+from osc_traitsched.commands.arguments import flag, group, option
 from osc_traitsched.commands.base import ExitCode
 from osc_traitsched.core.errors import BadUsage
 from osc_traitsched.core.judge.judgement import RequestResult
@@ -51,23 +52,23 @@ class ListMisplaced(base.Lister):
     says_where = True
     found: Placements | None = None
 
-    def options(self, parser: argparse.ArgumentParser) -> None:
-        parser.add_argument(
+    options = (
+        flag(
             "--unknown",
-            action="store_true",
             help="also list servers that can't be judged (not in tables)",
-        )
-        parser.add_argument(
+        ),
+        option(
             "--project",
             help="only servers of this project: name or ID (default: of all projects)",
-        )
-        parser.add_argument(
+        ),
+        option(
             "--project-domain",
             metavar="DOMAIN",
             help="the domain of --project: name or ID",
-        )
-        arguments.add_host_options(parser)
-        arguments.add_scheduler_options(parser)
+        ),
+        *arguments.HOSTS,
+        arguments.SCHEDULER,
+    )
 
     def take_action(self, args: argparse.Namespace) -> Table:
         if args.project is None and args.project_domain is not None:
@@ -119,6 +120,27 @@ def _scope(args: argparse.Namespace) -> Scope:
 # openstack trait-sched server explain.
 
 
+_FAILED = group(
+    "all that failed",
+    "",
+    flag(
+        "--failed",
+        help="all servers in ERROR and failed moves; --host HOST: only those of a host",
+    ),
+    option(
+        "--since",
+        metavar="TIME|FILE|FOLDER",
+        help="with --failed: in the last 30m, 24h or 7d; with a server: also show "
+        "which hosts could take it when this snapshot was saved, and what took them; "
+        "in a folder of snapshot save --keep: since when",
+    ),
+    option(
+        "--project",
+        help="with --failed: only servers in ERROR of this project: name or ID",
+    ),
+)
+
+
 class ExplainServer(base.Command):
     """Explain why a server failed, and whether it would fail again.
 
@@ -145,14 +167,14 @@ class ExplainServer(base.Command):
         server explain --failed --since 24h
     """
 
-    def options(self, parser: argparse.ArgumentParser) -> None:
-        parser.add_argument(
-            "server", nargs="?", metavar="SERVER", help="a server: name or ID"
-        )
-        _add_failed(parser)
-        request_args.add_given(parser, is_moved=False)
-        explain.add_own_filter_options(parser)
-        explain.add_showing(parser, prometheus="its collectors")
+    options = (
+        option("server", nargs="?", metavar="SERVER", help="a server: name or ID"),
+        _FAILED,
+        *request_args.GIVEN,
+        explain.CUSTOM_FILTERS,
+        *explain.SHOWING,
+        explain.output_format(prometheus="its collectors"),
+    )
 
     def take_action(self, args: argparse.Namespace) -> int:
         if args.failed:
@@ -229,26 +251,6 @@ class ExplainServer(base.Command):
         self.show(args, lines, whole, 1 if is_well else 0)
 
 
-def _add_failed(parser: argparse.ArgumentParser) -> None:
-    group = parser.add_argument_group("all that failed")
-    group.add_argument(
-        "--failed",
-        action="store_true",
-        help="all servers in ERROR and failed moves; --host HOST: only those of a host",
-    )
-    group.add_argument(
-        "--since",
-        metavar="TIME|FILE|FOLDER",
-        help="with --failed: in the last 30m, 24h or 7d; with a server: also show "
-        "which hosts could take it when this snapshot was saved, and what took them; "
-        "in a folder of snapshot save --keep: since when",
-    )
-    group.add_argument(
-        "--project",
-        help="with --failed: only servers in ERROR of this project: name or ID",
-    )
-
-
 def exit_code_of_failure(found: ServerAnswer) -> ExitCode:
     """The exit code of an answer about a failure."""
     if found.judgement is None:
@@ -296,30 +298,35 @@ class ServerDestinations(base.Command):
         server destinations web-1 --for resize --flavor gold
     """
 
-    def options(self, parser: argparse.ArgumentParser) -> None:
-        parser.add_argument("server", metavar="SERVER", help="a server: name or ID")
-        group = parser.add_argument_group("move")
-        group.add_argument(
-            "--for",
-            dest="kind",
-            choices=[kind.value for kind in _KINDS],
-            metavar="MOVE",
-            help=f"{', '.join(kind.value for kind in _KINDS)}; migration is the cold "
-            "one (default: unshelve for an "
-            "offloaded server, evacuation if nova-compute is down, live-migration for "
-            "an active or paused server, else migration)",
-        )
-        group.add_argument(
-            "--flavor",
-            help="the new flavor of --for resize: name or ID",
-        )
-        group.add_argument(
-            "--image",
-            help="the new image of --for rebuild: name or ID",
-        )
-        request_args.add_given(parser, is_moved=True)
-        explain.add_own_filter_options(parser)
-        explain.add_showing(parser)
+    options = (
+        option("server", metavar="SERVER", help="a server: name or ID"),
+        group(
+            "move",
+            "",
+            option(
+                "--for",
+                dest="kind",
+                choices=[kind.value for kind in _KINDS],
+                metavar="MOVE",
+                help=f"{', '.join(kind.value for kind in _KINDS)}; migration is the "
+                "cold one (default: unshelve for an offloaded server, evacuation if "
+                "nova-compute is down, live-migration for an active or paused server, "
+                "else migration)",
+            ),
+            option(
+                "--flavor",
+                help="the new flavor of --for resize: name or ID",
+            ),
+            option(
+                "--image",
+                help="the new image of --for rebuild: name or ID",
+            ),
+        ),
+        *request_args.GIVEN_FOR_MOVE,
+        explain.CUSTOM_FILTERS,
+        *explain.SHOWING,
+        explain.FORMAT,
+    )
 
     def take_action(self, args: argparse.Namespace) -> int:
         """Read, think, and show."""

@@ -15,6 +15,7 @@ from osc_traitsched.app.gc_pause import gc_paused
 from osc_traitsched.app.settings import SettingsSources
 from osc_traitsched.app.snapshot import Snapshot
 from osc_traitsched.commands import arguments, base, explain, request_args
+from osc_traitsched.commands.arguments import flag, option
 from osc_traitsched.commands.base import ExitCode
 from osc_traitsched.core.errors import BadUsage
 from osc_traitsched.core.inventory.snapshot import Provider
@@ -22,6 +23,19 @@ from osc_traitsched.core.nova.own import NovaPythonFails
 from osc_traitsched.documents import serialized
 from osc_traitsched.text import visible
 from osc_traitsched.views import diff as views
+
+
+def _mask(parser: argparse.ArgumentParser) -> None:
+    masking = parser.add_mutually_exclusive_group()
+    masking.add_argument(
+        "--mask",
+        action="store_true",
+        help="replace names, IDs and addresses, always by the same random words; "
+        "FILE.map.json gets what each word stands for",
+    )
+    masking.add_argument(
+        "--mask-without-map", action="store_true", help="mask, and write no map"
+    )
 
 
 class SaveSnapshot(base.Command):
@@ -52,45 +66,34 @@ class SaveSnapshot(base.Command):
         snapshot save --mask ticket.json.gz --snapshot cloud.json.gz
     """
 
-    def options(self, parser: argparse.ArgumentParser) -> None:
-        parser.add_argument(
+    options = (
+        option(
             "file",
             metavar="FILE",
             help="file, or folder with --keep",
-        )
-        parser.add_argument(
+        ),
+        flag(
             "--light",
-            action="store_true",
             help="do not read inventories; reserved amounts, ratios and units are then "
             "unknown",
-        )
-        parser.add_argument(
+        ),
+        option(
             "--keep",
             type=request_args.count,
             metavar="N",
             help="save into the folder FILE, and remove all but the newest N there",
-        )
-        masking = parser.add_mutually_exclusive_group()
-        masking.add_argument(
-            "--mask",
-            action="store_true",
-            help="replace names, IDs and addresses, always by the same random words; "
-            "FILE.map.json gets what each word stands for",
-        )
-        masking.add_argument(
-            "--mask-without-map", action="store_true", help="mask, and write no map"
-        )
-        parser.add_argument(
+        ),
+        _mask,
+        flag(
             "--keep-flavors",
-            action="store_true",
             help="keep the names of flavors in a masked snapshot",
-        )
-        parser.add_argument(
+        ),
+        flag(
             "--keep-traits",
-            action="store_true",
             help="keep custom traits and resource classes in a masked snapshot",
-        )
-        arguments.add_scheduler_options(parser)
+        ),
+        arguments.SCHEDULER,
+    )
 
     def take_action(self, args: argparse.Namespace) -> None:
         """Read, and write the file."""
@@ -166,27 +169,27 @@ class ShowDifference(base.Command):
 
     needs_login = False
 
-    def options(self, parser: argparse.ArgumentParser) -> None:
-        parser.add_argument(
+    options = (
+        option(
             "old",
             metavar="OLD",
             help="the earlier snapshot; or a folder of snapshot save --keep: its "
             "oldest, and since when each change was there",
-        )
-        parser.add_argument(
+        ),
+        option(
             "new",
             metavar="NEW",
             nargs="?",
             help="the later one (default: the cloud now)",
-        )
-        parser.add_argument(
+        ),
+        flag(
             "--all",
-            action="store_true",
             help="also list workload changes: servers that came, went or moved, and "
             "the use of hosts",
-        )
-        arguments.add_scheduler_options(parser)
-        explain.add_format(parser)
+        ),
+        arguments.SCHEDULER,
+        explain.FORMAT,
+    )
 
     @gc_paused()
     def take_action(self, args: argparse.Namespace) -> ExitCode:

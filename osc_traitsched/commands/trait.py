@@ -10,8 +10,9 @@ from typing import Any
 from osc_traitsched.app import desired as app_desired
 from osc_traitsched.app import settings, trait
 from osc_traitsched.commands import arguments, base, isolation, write_args
+from osc_traitsched.commands.arguments import Adder, flag, option
 from osc_traitsched.commands.base import ExitCode
-from osc_traitsched.commands.explain import add_format
+from osc_traitsched.commands.explain import FORMAT
 from osc_traitsched.commands.isolation import ShorthandWriter
 from osc_traitsched.core.change import traits
 from osc_traitsched.core.errors import BadUsage
@@ -49,28 +50,27 @@ class AddTraits(ShorthandWriter):
         add --like cmp01 cmp02 --aggregates --dry-run
     """
 
-    def options(self, parser: argparse.ArgumentParser) -> None:
-        arguments.add_traits_and_hosts(parser, "add")
-        parser.add_argument(
+    options = (
+        *arguments.traits_and_hosts("add"),
+        option(
             "--like",
             metavar="HOST",
             help="add the traits that this host has and nova-compute does not set",
-        )
-        parser.add_argument(
+        ),
+        flag(
             "--aggregates",
             dest="like_aggregates",
-            action="store_true",
             help="with --like: also join the aggregates of that host",
-        )
-        parser.add_argument(
+        ),
+        flag(
             "--force",
-            action="store_true",
             help="also add traits that change what kind of provider a host is, or that "
             "leave no host to a flavor or a server which forbids them; with --like: "
             "write even if flavors or servers would have no host",
-        )
-        write_args.add_create_option(parser)
-        write_args.add_options(parser)
+        ),
+        write_args.CREATE,
+        *write_args.OPTIONS,
+    )
 
     def take_action(self, args: argparse.Namespace) -> Table:
         """Plan, and write or show."""
@@ -139,15 +139,15 @@ class RemoveTraits(write_args.Writer):
         remove CUSTOM_GOLD --availability-zone az-west
     """
 
-    def options(self, parser: argparse.ArgumentParser) -> None:
-        arguments.add_traits_and_hosts(parser, "remove")
-        parser.add_argument(
+    options = (
+        *arguments.traits_and_hosts("remove"),
+        flag(
             "--force",
-            action="store_true",
             help="also remove traits that are required, or that nova-compute owns; "
             "what it breaks is printed",
-        )
-        write_args.add_options(parser)
+        ),
+        *write_args.OPTIONS,
+    )
 
     def take_action(self, args: argparse.Namespace) -> Table:
         """Plan, and write or show."""
@@ -193,9 +193,10 @@ class ShowTrait(base.Command):
         trait show CUSTOM_GOLD -f json
     """
 
-    def options(self, parser: argparse.ArgumentParser) -> None:
-        parser.add_argument("trait", metavar="TRAIT", help="a trait of this cloud")
-        add_format(parser)
+    options = (
+        option("trait", metavar="TRAIT", help="a trait of this cloud"),
+        FORMAT,
+    )
 
     def take_action(self, args: argparse.Namespace) -> None:
         use = trait.show(self.cloud(), args.trait)
@@ -221,10 +222,7 @@ class ListTraitUses(base.TextLister):
     """
     uses: tuple[TraitUse, ...] = ()
 
-    def options(self, parser: argparse.ArgumentParser) -> None:
-        parser.add_argument(
-            "--all", action="store_true", help="also standard traits of nova-compute"
-        )
+    options = (flag("--all", help="also standard traits of nova-compute"),)
 
     def take_action(self, args: argparse.Namespace) -> Table:
         self.uses = trait.uses(self.cloud())
@@ -245,9 +243,10 @@ class ListTraitUses(base.TextLister):
 
 
 class _TraitWriter(ShorthandWriter):
-    def options(self, parser: argparse.ArgumentParser) -> None:
-        parser.add_argument("trait", metavar="TRAIT", help="a trait of this cloud")
-        isolation.add_options(parser)
+    options: Sequence[Adder] = (
+        option("trait", metavar="TRAIT", help="a trait of this cloud"),
+        *isolation.OPTIONS,
+    )
 
     def subject(self, args: argparse.Namespace) -> str:
         return str(args.trait)
@@ -289,11 +288,10 @@ class RenameTrait(_TraitWriter):
         trait rename CUSTOM_COMMON CUSTOM_ALL --undo undo.yaml
     """
 
-    def options(self, parser: argparse.ArgumentParser) -> None:
-        super().options(parser)
-        parser.add_argument(
-            "new", metavar="NEW", help="its new name; created if needed"
-        )
+    options = (
+        *_TraitWriter.options,
+        option("new", metavar="NEW", help="its new name; created if needed"),
+    )
 
 
 class RetireTrait(_TraitWriter):

@@ -16,6 +16,7 @@ from osc_traitsched.app.execute import Execution, dry_run, execute
 from osc_traitsched.app.trait import TraitPlan
 from osc_traitsched.cloud.service import Cloud
 from osc_traitsched.commands import arguments, base
+from osc_traitsched.commands.arguments import flag, option
 from osc_traitsched.commands.base import ExitCode
 from osc_traitsched.core.change import effects, traits
 from osc_traitsched.core.change.model import Outcome, Plan, Status
@@ -36,61 +37,36 @@ _MOST_JOBS = 16
 _SETTLING = 2.0
 
 
-def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options of every command that writes."""
-    parser.add_argument(
-        "--dry-run",
-        action="store_true",
-        help="show what would be written, and write nothing",
-    )
-    parser.add_argument(
-        "--exit-code",
-        action="store_true",
-        help="with --dry-run: exit 6 if there is something to write",
-    )
-    add_long(parser)
-    add_jobs(parser)
+def _jobs(text: str) -> int:
+    if text.isdecimal() and 1 <= int(text) <= _MOST_JOBS:
+        return int(text)
+    raise argparse.ArgumentTypeError(f"not a number from 1 to {_MOST_JOBS}: {text}")
 
 
-def add_long(parser: argparse.ArgumentParser) -> None:
-    """Add ``--long``."""
-    parser.add_argument(
-        "--long",
-        action="store_true",
-        help="name all affected flavors and servers (the default in a pipe)",
-    )
+LONG = flag(
+    "--long", help="name all affected flavors and servers (the default in a pipe)"
+)
+CREATE = flag("--create", help="create custom traits that do not exist yet")
 
-
-def add_jobs(parser: argparse.ArgumentParser) -> None:
-    """Add ``--jobs``."""
-    parser.add_argument(
+#: The options of every command that writes.
+OPTIONS = (
+    flag("--dry-run", help="show what would be written, and write nothing"),
+    flag("--exit-code", help="with --dry-run: exit 6 if there is something to write"),
+    LONG,
+    option(
         "--jobs",
         type=_jobs,
         default=1,
         metavar="N",
         help=f"write to this many hosts at a time, 1 to {_MOST_JOBS} (default: 1)",
-    )
-
-
-def add_create_option(parser: argparse.ArgumentParser) -> None:
-    """Add ``--create``."""
-    parser.add_argument(
-        "--create",
-        action="store_true",
-        help="create custom traits that do not exist yet",
-    )
+    ),
+)
 
 
 def check(args: argparse.Namespace) -> None:
     """Reject ``--exit-code`` without ``--dry-run``; raises BadUsage."""
     if args.exit_code and not args.dry_run:
         raise BadUsage("--exit-code requires --dry-run")
-
-
-def _jobs(text: str) -> int:
-    if text.isdecimal() and 1 <= int(text) <= _MOST_JOBS:
-        return int(text)
-    raise argparse.ArgumentTypeError(f"not a number from 1 to {_MOST_JOBS}: {text}")
 
 
 def refuse(

@@ -30,7 +30,7 @@ from tests.unit.commands.desired import GOLD
 
 def parse(*argv):
     parser = argparse.ArgumentParser()
-    arguments.add_scheduler_options(parser)
+    arguments.SCHEDULER(parser)
     return parser.parse_args(argv)
 
 
