@@ -46,6 +46,11 @@ _TYPES = {
 class JsonObject:
     """An object in a document; a whole document has a field ``schema``."""
 
+    @classmethod
+    def of(cls, value: Any, options: Sequence[Any] = ()) -> dict[str, Any]:
+        """A document as mappings, lists, text and numbers; sets are sorted."""
+        return dict(_serialized(cls, value, Whole(value, options)))
+
 
 class Whole(NamedTuple):
     """The value of a whole document, and the global options of printed commands."""
@@ -96,13 +101,6 @@ def _field(document: type, name: str, kind: Any) -> _Field:
         source = field(lambda value: constant)
     kind = get_args(kind)[0] if source.can_be_omitted else kind
     return _Field(name, name.rstrip("_"), kind, source)
-
-
-def serialized(
-    document: type, value: Any, options: Sequence[Any] = ()
-) -> dict[str, Any]:
-    """A document as mappings, lists, text and numbers; sets are sorted."""
-    return dict(_serialized(document, value, Whole(value, options)))
 
 
 def _serialized(kind: Any, value: Any, whole: Whole) -> Any:

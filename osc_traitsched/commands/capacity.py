@@ -197,7 +197,7 @@ class ShowCapacity(base.Command):
             base.LOG.warning("%s", line)
         if args.format in _LOSSES_FLAT:
             return _LOSSES_FLAT[args.format](found)
-        return base.printed(lose.document(found), args.format)
+        return base.printed(lose.LossesDocument.of(found), args.format)
 
     def _text(self, found: Capacity, args: argparse.Namespace) -> str:
         if args.format != _TEXT:
@@ -209,7 +209,7 @@ class ShowCapacity(base.Command):
         if args.format in _FLAT:
             return _FLAT[args.format](found)
         if args.format != _TEXT:
-            return base.printed(capacity_views.document(found), args.format)
+            return base.printed(capacity_views.CapacityDocument.of(found), args.format)
         width, height = (0, 0) if args.long else (self.width, self.height)
         if args.full:
             return self.answer(capacity_views.full(found, width))

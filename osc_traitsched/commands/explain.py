@@ -340,7 +340,8 @@ def show_image(
     if args.format != "text":
         for line in explain_text.remarks(judgements):
             base.LOG.warning("%s", line)
-    command.show(args, views_flavor.image(found), lambda: views_flavor.of_image(found))
+    whole = functools.partial(views_flavor.ImageDocument.of, found)
+    command.show(args, views_flavor.image(found), whole)
     return ExitCode.of(Answer.best(each.answer for each in judgements))
 
 

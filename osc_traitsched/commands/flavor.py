@@ -53,10 +53,10 @@ class ShowFlavor(base.Command):
         if len(args.flavors) > 1:
             several = flavor.flavors(self.cloud(), args.flavors, spec, sources)
             lines = views.flavors(several)
-            self.show(args, lines, lambda: views.of_flavors(several))
+            self.show(args, lines, lambda: views.FlavorsDocument.of(several))
             return ExitCode.of(several.answer)
         found = flavor.flavor(self.cloud(), args.flavors[0], spec, sources)
-        self.show(args, views.flavor(found), lambda: views.of_flavor(found))
+        self.show(args, views.flavor(found), lambda: views.FlavorUseDocument.of(found))
         return ExitCode.of(found.answer)
 
 

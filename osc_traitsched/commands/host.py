@@ -58,7 +58,7 @@ class ShowHost(base.Command):
         found = host.host(self.cloud(), args.host, spec, sources, args.if_enabled)
         width = 0 if args.long else self.width
         lines = views.host(found, args.long, self.repeated_options, width)
-        self.show(args, lines, lambda: views.of_host(found))
+        self.show(args, lines, lambda: views.HostDocument.of(found))
         return ExitCode.of(found.answer)
 
 
@@ -160,6 +160,6 @@ class DrainHost(base.Command):
         else:
             lines = drain_document.lines(found, options, args.long)
             above = 1 if drain_document.of_down(found) else 0
-            whole = functools.partial(drain_document.document, found, options)
+            whole = functools.partial(drain_document.DrainDocument.of, found, options)
             self.show(args, lines, whole, above)
         return ExitCode.of(found.answer)

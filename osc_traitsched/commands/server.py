@@ -235,7 +235,7 @@ class ExplainServer(base.Command):
         else:
             size = (0, 0) if args.long else (self.width, self.height)
             lines = server_explain.failed_lines(found, self.repeated_options, *size)
-            self.show(args, lines, lambda: server_explain.all_failed(found))
+            self.show(args, lines, lambda: server_explain.FailedDocument.of(found))
         if found.hidden is not None:
             return ExitCode.UNKNOWN
         return ExitCode.FINDINGS if found.total else ExitCode.DONE
@@ -246,7 +246,10 @@ class ExplainServer(base.Command):
         if self.is_quiet and found.failure is not None:
             lines = iter([Line(servers.for_customer(found))])
         is_well = found.failure is None and found.judgement and found.state.host
-        whole = functools.partial(server_explain.document, found, now, options)
+        seen = server_explain.Seen(found, now)
+        whole = functools.partial(
+            server_explain.ServerExplainDocument.of, seen, options
+        )
         # The verdict on its host comes below its state.
         self.show(args, lines, whole, 1 if is_well else 0)
 

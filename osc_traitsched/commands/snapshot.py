@@ -20,7 +20,6 @@ from osc_traitsched.commands.base import ExitCode
 from osc_traitsched.core.errors import BadUsage
 from osc_traitsched.core.inventory.snapshot import Provider
 from osc_traitsched.core.nova.own import NovaPythonFails
-from osc_traitsched.documents import serialized
 from osc_traitsched.text import visible
 from osc_traitsched.views import diff as views
 
@@ -203,7 +202,7 @@ class ShowDifference(base.Command):
             found = diff.dated(
                 found, paths[1:], functools.partial(self._opened, old, sources)
             )
-        whole = functools.partial(serialized, views.DifferenceDocument, found)
+        whole = functools.partial(views.DifferenceDocument.of, found)
         self.show(args, views.lines(found, args.all), whole)
         if found.lasting:
             return ExitCode.DIFFERS

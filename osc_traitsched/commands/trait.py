@@ -201,7 +201,7 @@ class ShowTrait(base.Command):
     def take_action(self, args: argparse.Namespace) -> None:
         use = trait.show(self.cloud(), args.trait)
         lines = views.show(use, self.repeated_options)
-        self.show(args, lines, lambda: views.of_trait(use))
+        self.show(args, lines, lambda: views.TraitDocument.of(use))
 
 
 # openstack trait-sched trait list.

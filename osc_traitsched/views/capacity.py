@@ -17,7 +17,7 @@ from osc_traitsched.core.nova.clause import HostFilter, Trait
 from osc_traitsched.core.placement.facts import Room
 from osc_traitsched.core.servers.drain import StuckReason
 from osc_traitsched.core.servers.usage import Capacity
-from osc_traitsched.documents import JsonObject, field, serialized
+from osc_traitsched.documents import JsonObject, field
 from osc_traitsched.text import and_more, between, count, led, listed, ranges
 from osc_traitsched.views import moves as drain_prose
 from osc_traitsched.views import terminal
@@ -645,11 +645,6 @@ class CapacityDocument(JsonObject):
     ``--since``."""
     unread_hosts: int = field("empty_unread")
     """Full hosts whose capacity was not read: ``if_empty`` lacks them."""
-
-
-def document(capacity: Capacity) -> dict[str, Any]:
-    """All numbers as plain lists, mappings, numbers and text."""
-    return serialized(CapacityDocument, capacity)
 
 
 # The numbers as Prometheus' metrics.

@@ -11,7 +11,7 @@ from osc_traitsched.core.judge.judgement import Judgement
 from osc_traitsched.core.nova.options import RESIZE_TO_SAME_HOST
 from osc_traitsched.core.nova.question import MoveKind
 from osc_traitsched.core.servers.moves import Because, Destinations, Rebuild
-from osc_traitsched.documents import JsonObject, field, serialized
+from osc_traitsched.documents import JsonObject, field
 from osc_traitsched.paste import Option
 from osc_traitsched.text import listed
 from osc_traitsched.views import moves
@@ -333,4 +333,4 @@ def destinations(
     destinations: Destinations, options: Sequence[Option] = ()
 ) -> dict[str, Any]:
     """Where a server could go, as plain lists, mappings, numbers and text."""
-    return serialized(DestinationsDocument, destinations, options)
+    return DestinationsDocument.of(destinations, options)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import collections
 import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, Literal, Optional
+from typing import Literal, Optional
 
 from osc_traitsched.core.answer import Reason
 from osc_traitsched.core.judge.doubts import OWNER_CHECK
@@ -15,7 +15,7 @@ from osc_traitsched.core.nova.question import MOVE_CHECKS, MoveKind
 from osc_traitsched.core.releases import release
 from osc_traitsched.core.servers.drain import IMAGE, ZONE, Drain, Stuck, StuckReason
 from osc_traitsched.core.servers.moves import STATE
-from osc_traitsched.documents import JsonObject, Whole, field, serialized
+from osc_traitsched.documents import JsonObject, Whole, field
 from osc_traitsched.paste import Command, Option, line, openstack
 from osc_traitsched.text import agreed, and_more, count, listed, ranges, visible
 from osc_traitsched.views import moves as moves_views
@@ -499,8 +499,3 @@ class DrainDocument(JsonObject):
     """Nova's major version."""
     settings: str = field(lambda drain: settings_from(drain.settings))
     """Where the scheduler's settings are from."""
-
-
-def document(drain: Drain, options: Sequence[Option] = ()) -> dict[str, Any]:
-    """All of the plan as plain lists, mappings, numbers and text."""
-    return serialized(DrainDocument, drain, options)

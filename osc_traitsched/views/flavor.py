@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from typing import Any, Literal, Optional
+from typing import Literal, Optional
 
 from osc_traitsched.core.answer import Answer, Reason
 from osc_traitsched.core.errors import CloudBroke
@@ -20,7 +20,7 @@ from osc_traitsched.core.servers.usage import (
     FlavorView,
     ImageView,
 )
-from osc_traitsched.documents import JsonObject, field, serialized
+from osc_traitsched.documents import JsonObject, field
 from osc_traitsched.text import and_more, between, count, led, listed, ranges
 from osc_traitsched.views import capacity
 from osc_traitsched.views.capacity import GroupFit, ServerRange
@@ -209,11 +209,6 @@ class FlavorUseDocument(JsonObject):
     """Names of the projects that may use it; null for all, or if hidden."""
 
 
-def of_flavor(view: FlavorView) -> dict[str, Any]:
-    """A flavor, as plain lists, mappings, numbers and text."""
-    return serialized(FlavorUseDocument, view)
-
-
 # Flavors side by side.
 
 
@@ -311,11 +306,6 @@ class FlavorsDocument(JsonObject):
     """What differs."""
     flavors: Iterable[FlavorColumn] = field("fits")
     """The flavors, in the order of the command."""
-
-
-def of_flavors(view: FlavorsView) -> dict[str, Any]:
-    """Flavors side by side, as plain lists, mappings, numbers and text."""
-    return serialized(FlavorsDocument, view)
 
 
 # One image.
@@ -430,8 +420,3 @@ class ImageDocument(JsonObject):
     """Names of the servers of all projects, by state; null if hidden."""
     since: Optional[SinceDocument] = field("since", can_be_omitted=True)
     """The hosts in an earlier snapshot, and what changed: with ``--since``."""
-
-
-def of_image(view: ImageView) -> dict[str, Any]:
-    """An image, as plain lists, mappings, numbers and text."""
-    return serialized(ImageDocument, view)

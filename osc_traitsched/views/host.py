@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Annotated, Any, Literal, NamedTuple, Optional
+from typing import Annotated, Literal, NamedTuple, Optional
 
 from osc_traitsched.core.answer import Answer, Reason
 from osc_traitsched.core.errors import CloudBroke, NothingMatches
@@ -20,7 +20,7 @@ from osc_traitsched.core.judge.reasons import blamed, worst
 from osc_traitsched.core.nova.filter import special
 from osc_traitsched.core.placement.facts import Room, Stock
 from osc_traitsched.core.servers.usage import HostUse, HostView
-from osc_traitsched.documents import JsonObject, field, serialized
+from osc_traitsched.documents import JsonObject, field
 from osc_traitsched.paste import Option, line, openstack
 from osc_traitsched.text import (
     and_more,
@@ -427,8 +427,3 @@ class HostDocument(JsonObject):
     """Whether servers of other projects may land there."""
     last_seen: Optional[str] = field(lambda view: view.down_since or None)
     """When its service was last up, if it is down."""
-
-
-def of_host(view: HostView) -> dict[str, Any]:
-    """A host, as plain lists, mappings, numbers and text."""
-    return serialized(HostDocument, view)

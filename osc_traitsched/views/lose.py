@@ -6,12 +6,12 @@ import collections
 import csv
 import io
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from osc_traitsched.core.answer import Answer, Reason
 from osc_traitsched.core.servers.drain import StuckReason
 from osc_traitsched.core.servers.usage import Loss, Losses
-from osc_traitsched.documents import JsonObject, field, serialized
+from osc_traitsched.documents import JsonObject, field
 from osc_traitsched.text import and_more, between, count, listed
 from osc_traitsched.views import capacity, terminal
 from osc_traitsched.views.moves import MOST_NAMES, DrainedServer
@@ -124,11 +124,6 @@ class LossesDocument(JsonObject):
     """Whether any one of them can be lost."""
     losses: Iterable[LossDocument] = field("several")
     """Each host, zone or aggregate, the worst first."""
-
-
-def document(found: Losses) -> dict[str, Any]:
-    """All of the answer as plain lists, mappings, numbers and text."""
-    return serialized(LossesDocument, found)
 
 
 _GAUGES = {

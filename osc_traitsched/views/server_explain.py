@@ -6,7 +6,7 @@ import collections
 import dataclasses
 import datetime
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Annotated, Any, Literal, NamedTuple, Optional
+from typing import Annotated, Literal, NamedTuple, Optional
 
 from osc_traitsched.core.answer import Answer, Reason
 from osc_traitsched.core.judge.judgement import (
@@ -19,7 +19,7 @@ from osc_traitsched.core.nova.clause import HostFilter, Resource
 from osc_traitsched.core.servers.failure import Changes, Failure, ServerAnswer, Stage
 from osc_traitsched.core.servers.fleet import FailedKind, FailedServer, FailedServers
 from osc_traitsched.core.servers.moves import of_own_host
-from osc_traitsched.documents import JsonObject, field, serialized
+from osc_traitsched.documents import JsonObject, field
 from osc_traitsched.paste import Option, Placeholder, line, openstack, printable
 from osc_traitsched.text import and_more, count, listed, ranges
 from osc_traitsched.views import servers, terminal
@@ -472,7 +472,9 @@ def metrics(found: FailedServers) -> str:
     )
 
 
-class _Seen(NamedTuple):
+class Seen(NamedTuple):
+    """An answer, and when it is shown."""
+
     answer: ServerAnswer
     now: datetime.datetime
 
@@ -632,15 +634,3 @@ class FailedDocument(JsonObject):
     """The causes, the most servers first."""
     unjudged: Iterable[OneFailed]
     """Servers of so many further kinds that they were not judged."""
-
-
-def document(
-    answer: ServerAnswer, now: datetime.datetime, options: Sequence[Option] = ()
-) -> dict[str, Any]:
-    """Why a server failed, as plain data; ``now`` is for the age in the summary."""
-    return serialized(ServerExplainDocument, _Seen(answer, now), options)
-
-
-def all_failed(servers: FailedServers) -> dict[str, Any]:
-    """All servers that failed, as plain lists, mappings, numbers and text."""
-    return serialized(FailedDocument, servers)

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Annotated, Any, Literal, Optional
+from typing import Annotated, Literal, Optional
 
 from osc_traitsched.core.change import traits
 from osc_traitsched.core.errors import CloudBroke
 from osc_traitsched.core.inventory import trait
 from osc_traitsched.core.inventory.trait import Ownership
 from osc_traitsched.core.servers.usage import TraitUse
-from osc_traitsched.documents import JsonObject, field, serialized
+from osc_traitsched.documents import JsonObject, field
 from osc_traitsched.paste import Option, line, openstack
 from osc_traitsched.text import count, folded, listed, ranges
 from osc_traitsched.views.explain.document import if_read
@@ -193,8 +193,3 @@ class TraitDocument(JsonObject):
     """Flavors that forbid it."""
     servers: Optional[Iterable[NeedingServer]] = field(lambda use: if_read(use.servers))
     """Servers that require it; null if this user may not list them."""
-
-
-def of_trait(use: TraitUse) -> dict[str, Any]:
-    """A trait, as plain lists, mappings, numbers and text."""
-    return serialized(TraitDocument, use)

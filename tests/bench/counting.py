@@ -62,4 +62,4 @@ def _count(cloud: Cloud) -> None:
     assert len(found.flavors) == FLAVORS
     assert any(each.room.most for each in found.flavors)
     "\n".join(line.text for line in capacity_views.lines(found, "utf-8"))
-    json.dumps(capacity_views.document(found))
+    json.dumps(capacity_views.CapacityDocument.of(found))

@@ -46,7 +46,7 @@ from osc_traitsched.core.nova.request import Request as NovaRequest
 from osc_traitsched.core.nova.weighers import Assumption as WeighingAssumption
 from osc_traitsched.core.placement.facts import Stock
 from osc_traitsched.core.releases import RELEASES
-from osc_traitsched.documents import JsonObject, Whole, field, serialized
+from osc_traitsched.documents import JsonObject, Whole, field
 from osc_traitsched.paste import Option, line
 from osc_traitsched.views.diff import SinceDocument
 from osc_traitsched.views.explain import fixes, reasons, words
@@ -1073,7 +1073,7 @@ def document(
     explanation: Explanation, options: Sequence[Option] = ()
 ) -> dict[str, Any]:
     """All of an explanation as plain lists, mappings, numbers and text."""
-    return serialized(ExplainDocument, explanation, options)
+    return ExplainDocument.of(explanation, options)
 
 
 def if_read(servers: Any) -> Any:

@@ -41,7 +41,7 @@ from osc_traitsched.core.servers.usage import (
     Oddity,
     TraitUse,
 )
-from osc_traitsched.documents import reference, serialized
+from osc_traitsched.documents import reference
 from osc_traitsched.paste import Option
 from osc_traitsched.views import capacity, drain, flavor, host, lose, schemas, trait
 from osc_traitsched.views import destinations as server_explain
@@ -333,32 +333,43 @@ EXAMPLES = {
         "documents/explain",
         lambda: explain.document(_explanation(), OPTIONS),
     ),
-    "capacity": ("documents/capacity", lambda: capacity.document(_capacity())),
+    "capacity": (
+        "documents/capacity",
+        lambda: capacity.CapacityDocument.of(_capacity()),
+    ),
     "capacity --lose": (
         "documents/capacity-lose",
-        lambda: lose.document(test_lose.SCREENS["no"]),
+        lambda: lose.LossesDocument.of(test_lose.SCREENS["no"]),
     ),
     "server explain": (
         "documents/server-explain",
-        lambda: server_explain_views.document(_server(), NOW, OPTIONS),
+        lambda: server_explain_views.ServerExplainDocument.of(
+            server_explain_views.Seen(_server(), NOW), OPTIONS
+        ),
     ),
     "server explain --failed": (
         "documents/failed",
-        lambda: server_explain_views.all_failed(_failed()),
+        lambda: server_explain_views.FailedDocument.of(_failed()),
     ),
     "server destinations": (
         "documents/destinations",
         lambda: server_explain.destinations(_destinations(), OPTIONS),
     ),
-    "host drain": ("documents/drain", lambda: drain.document(_drain(), OPTIONS)),
-    "trait show": ("documents/trait", lambda: trait.of_trait(_trait())),
-    "flavor show": ("documents/flavor", lambda: flavor.of_flavor(_flavor())),
-    "flavor show A B": ("documents/flavors", lambda: flavor.of_flavors(_flavors())),
-    "image show": ("documents/image", lambda: flavor.of_image(_image())),
-    "host show": ("documents/host", lambda: host.of_host(_host())),
+    "host drain": (
+        "documents/drain",
+        lambda: drain.DrainDocument.of(_drain(), OPTIONS),
+    ),
+    "trait show": ("documents/trait", lambda: trait.TraitDocument.of(_trait())),
+    "flavor show": ("documents/flavor", lambda: flavor.FlavorUseDocument.of(_flavor())),
+    "flavor show A B": (
+        "documents/flavors",
+        lambda: flavor.FlavorsDocument.of(_flavors()),
+    ),
+    "image show": ("documents/image", lambda: flavor.ImageDocument.of(_image())),
+    "host show": ("documents/host", lambda: host.HostDocument.of(_host())),
     "diff": (
         "documents/diff",
-        lambda: serialized(DifferenceDocument, test_text.NIGHTS),
+        lambda: DifferenceDocument.of(test_text.NIGHTS),
     ),
 }
 

@@ -77,7 +77,7 @@ def refused(name, **more):
 
 
 def text(found, options=(), everything=False):
-    closed("host drain").validate(drain_views.document(found, options))
+    closed("host drain").validate(drain_views.DrainDocument.of(found, options))
     return [line.text for line in drain_views.lines(found, options, everything)]
 
 
@@ -165,7 +165,7 @@ def test_a_person_gets_the_answer_the_commands_and_what_keeps_servers(golden):
     shown = {state: text(found, OPTIONS) for state, found in STATES.items()}
     golden("drain/screens", screens(shown))
     for state, found in STATES.items():
-        assert drain_views.document(found)["summary"] in shown[state][:2]
+        assert drain_views.DrainDocument.of(found)["summary"] in shown[state][:2]
 
 
 def test_a_host_that_is_down_must_be_fenced_first():
@@ -185,7 +185,7 @@ def test_everything_that_is_known_is_shown_on_demand(golden):
 
 @pytest.mark.parametrize("state", ["one-moves-disabled", "one-stuck"])
 def test_no_host_is_disabled_twice_or_for_nothing(state):
-    assert drain_views.document(STATES[state])["before"] == []
+    assert drain_views.DrainDocument.of(STATES[state])["before"] == []
 
 
 #: Names that a shell would obey if they were not quoted.

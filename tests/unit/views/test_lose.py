@@ -43,7 +43,7 @@ SCREENS = {
 
 
 def text(found, *terminal):
-    closed("capacity --lose").validate(lose.document(found))
+    closed("capacity --lose").validate(lose.LossesDocument.of(found))
     return [line.text for line in lose.lines(found, *terminal)]
 
 

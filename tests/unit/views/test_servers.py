@@ -30,6 +30,7 @@ from osc_traitsched.core.servers.state import (
 )
 from osc_traitsched.views import misplaced as views
 from osc_traitsched.views import server_explain, servers
+from osc_traitsched.views.server_explain import Seen, ServerExplainDocument
 from osc_traitsched.views.terminal import Line, Tone, painted
 from tests.golden import screens
 from tests.schemas import closed
@@ -116,8 +117,8 @@ def test_the_document_has_all_of_it():
         moves=(Migration("resize", "error", "a", ""),),
         changes=Changes(moves=(("a", "b"),)),
     )
-    closed("server explain").validate(server_explain.document(found, NOW))
-    closed("server explain").validate(server_explain.document(answer(None), NOW))
+    for seen in (Seen(found, NOW), Seen(answer(None), NOW)):
+        closed("server explain").validate(ServerExplainDocument.of(seen))
 
 
 # What the first line says of servers that failed, if rights are missing.
@@ -151,7 +152,9 @@ def test_no_server_failed_of_those_that_are_listed():
 
 
 def test_programs_get_no_answer_where_there_is_none():
-    (cause,) = server_explain.all_failed(FailedServers((FAILED_DENIED,)))["causes"]
+    (cause,) = server_explain.FailedDocument.of(FailedServers((FAILED_DENIED,)))[
+        "causes"
+    ]
     assert cause["has_room"] is None
 
 
