@@ -8,7 +8,7 @@ import itertools
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 from osc_traitsched.app import drain
-from osc_traitsched.app.judging import by_flavor
+from osc_traitsched.app.judging import FlavorScope, by_flavor
 from osc_traitsched.app.settings import SettingsSources
 from osc_traitsched.cloud import allocation_candidates, lookup, read
 from osc_traitsched.cloud.allocation_candidates import MOST_READ_ONE_BY_ONE
@@ -66,7 +66,6 @@ def capacity(
     spec: ServerSpec,
     sources: SettingsSources,
     query: CapacityQuery,
-    host: str = "",
 ) -> Capacity:
     """Count what fits on one reading of the cloud.
 
@@ -74,7 +73,6 @@ def capacity(
     each of 25 kinds of providers with units too small, and two for each sharing
     provider. To take hosts away costs those of a drain.
 
-    :param host: to count on this host alone
     :raises NothingMatches: for an unknown flavor, image, host, aggregate or zone
     :raises Refusal: for an availability zone, or settings that Nova does not start with
     """
@@ -82,9 +80,11 @@ def capacity(
         cloud,
         spec,
         sources,
-        lambda e: _wanted(cloud, e, spec, query),
-        all_enabled=query.all_enabled,
-        most=_MOST_CLAIMED,
+        FlavorScope(
+            lambda every: _wanted(cloud, every, spec, query),
+            all_enabled=query.all_enabled,
+            most=_MOST_CLAIMED,
+        ),
     )
     judged = [each for each in found if isinstance(each, Judgement)]
     rejected = tuple(each for each in found if isinstance(each, RefusedRequest))
@@ -95,8 +95,8 @@ def capacity(
     removed = _roots(query.without, snapshot)
     plan = _plan(cloud, sources, snapshot, removed)
     count = _Count(judged[0], facts, snapshot, query, removed, plan)
-    if host:
-        root = inventory_snapshot.only_host(host, snapshot).uuid
+    if query.host:
+        root = inventory_snapshot.only_host(query.host, snapshot).uuid
         fits = tuple(count.on_host(root, each) for each in judged)
         return Capacity(query, fits, rejected, facts=facts)
     flavors = tuple(map(count.flavor, judged))
@@ -120,9 +120,8 @@ def judged(
     :raises NothingMatches: for an unknown flavor
     :raises NotForProject: for a flavor that the named project may not use
     """
-    for found in by_flavor(
-        cloud, spec, sources, lambda every: [lookup.flavor_among(cloud, every, name)]
-    ):
+    scope = FlavorScope(lambda every: [lookup.flavor_among(cloud, every, name)])
+    for found in by_flavor(cloud, spec, sources, scope):
         return found
     raise NotForProject("flavor", name)
 

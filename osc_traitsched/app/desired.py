@@ -6,12 +6,13 @@ import dataclasses
 import functools
 import time
 from collections.abc import Callable, Collection, Container, Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from osc_traitsched.app.execute import dry_run
 from osc_traitsched.app.gc_pause import gc_paused
 from osc_traitsched.app.impact import (
     MOVES,
+    PlanContext,
     check_effects,
     check_requirers,
     check_servers,
@@ -400,7 +401,6 @@ def _servers_of_zones(
 
 
 #: Servers that were misplaced before hosts join are not told, so nobody else counts.
-_NOBODY: Mapping[str, frozenset[str]] = {}
 
 
 def misplaced_servers(
@@ -422,18 +422,28 @@ def misplaced_servers(
         hosts = {*now.hosts} if is_closed else {*now.hosts} - {*was.hosts}
         if is_closed or hosts:
             roots = {node.uuid for host in hosts for node in nodes.get(host, ())}
-            holders = found.holders if is_closed else _NOBODY
-            apart = frozenset(
-                host
+            # Servers are in a right place on hosts that others isolate alike.
+            right = roots.union(
+                node.uuid
                 for other in then.aggregates
                 if other.id != now.id
                 and traits.keys() <= other.isolated_by(found.collation).keys()
                 for host in other.hosts
+                for node in nodes.get(host, ())
             )
-            told[now.name] = read_misplaced(
-                cloud, tuple(traits), roots, found.snapshot, holders, apart
-            )
+            outside = _having(found, traits) - right if is_closed else frozenset()
+            told[now.name] = read_misplaced(cloud, tuple(traits), roots, outside)
     return told
+
+
+def _having(found: FoundCloud, traits: Iterable[str]) -> frozenset[str]:
+    """Roots whose trees have all of these traits."""
+    by_uuid = found.snapshot.by_uuid
+    having = (
+        {by_uuid[uuid].root for uuid in found.holders.get(name, ()) if uuid in by_uuid}
+        for name in traits
+    )
+    return frozenset(set.intersection(*having))
 
 
 def on_wrong_hosts(
@@ -482,7 +492,8 @@ def against_undo(
     )
     holders, against = todo.then.holders, list[errors.AnswerIsNo]()
     check_requirers(cloud, back, holders, against)
-    harm, _ = check_servers(cloud, todo.then, back, todo.assumptions, holders)
+    planned = PlanContext(todo.then, back, todo.assumptions)
+    harm, _ = check_servers(cloud, planned, holders)
     return [*against, *harm]
 
 
@@ -502,14 +513,15 @@ def judged(cloud: Cloud, todo: DesiredPlan) -> DesiredPlan:
     images += (body for body in others if body["id"] not in ids)
     moves = any(c.object.kind in MOVES for c in plan.changes)
     model = with_mirror(cloud, found) if moves else found
-    effects = check_effects(cloud, model, plan, todo.assumptions, images)
+    planned = PlanContext(model, plan, todo.assumptions)
+    effects = check_effects(cloud, planned, images)
     against: list[errors.AnswerIsNo] = [
         *takes_most(todo.draft.claims, found),
         *gone(todo.draft.claims, found),
         *refusal(effects),
     ]
     lookup.need_all(cloud)
-    harm, why = check_servers(cloud, model, plan, todo.assumptions, found.holders)
+    harm, why = check_servers(cloud, planned, found.holders)
     return dataclasses.replace(
         todo,
         effects=effects,
@@ -523,22 +535,29 @@ def judged(cloud: Cloud, todo: DesiredPlan) -> DesiredPlan:
 # From command lines such as isolate and trait rename to desired states.
 
 
+class Isolation(NamedTuple):
+    """What isolates an aggregate, and what will require its traits.
+
+    :ivar flavors: names or IDs, as ``images`` and ``projects``
+    :ivar create: custom traits may be created
+    """
+
+    traits: Sequence[str]
+    flavors: Iterable[str] = ()
+    images: Iterable[str] = ()
+    create: bool = False
+    projects: Iterable[str] = ()
+
+
 def isolate(
-    cloud: Cloud,
-    aggregate: str,
-    traits: Sequence[str],
-    flavors: Iterable[str] = (),
-    images: Iterable[str] = (),
-    create: bool = False,
-    projects: Iterable[str] = (),
+    cloud: Cloud, aggregate: str, wanted: Isolation
 ) -> tuple[Aggregate, Shorthand]:
     """Isolate an aggregate by traits, or for projects; return the aggregate, too.
 
-    Aggregate by name, ID or UUID; flavors and images by names or IDs.
-
-    :param create: custom traits may be created
+    :param aggregate: its name, ID or UUID
     :raises BadQuestion: for what does not exist, is ambiguous, or forbids a trait
     """
+    traits, flavors, images, create, projects = wanted
     aggregates = read.aggregates(cloud.compute)
     nova = Nova(lookup.computes(cloud), aggregates)
     isolated = inventory_snapshot.find_aggregate(aggregate, nova)
@@ -560,26 +579,32 @@ class Opening:
     unknown: tuple[errors.UnknownTrait, ...]
 
 
+class Unisolation(NamedTuple):
+    """What no longer isolates an aggregate.
+
+    :ivar traits: if empty and without projects, all that isolate the aggregate
+    :ivar remove_traits: hosts, flavors and images lose the traits, too
+    :ivar all_images: with ``remove_traits``, also other projects' images
+    :ivar projects: those that the aggregate is no longer for
+    """
+
+    traits: Sequence[str] = ()
+    remove_traits: bool = False
+    all_images: bool = False
+    projects: Sequence[str] = ()
+
+
 def unisolate(
-    cloud: Cloud,
-    aggregate: str,
-    traits: Sequence[str],
-    assumptions: SchedulerSettings,
-    remove_traits: bool = False,
-    all_images: bool = False,
-    projects: Sequence[str] = (),
+    cloud: Cloud, aggregate: str, wanted: Unisolation, assumptions: SchedulerSettings
 ) -> Opening:
     """Open an aggregate again.
 
     :param aggregate: its name, ID or UUID
-    :param traits: if empty and without projects, all that isolate the aggregate
-    :param projects: those that the aggregate is no longer for
-    :param remove_traits: hosts, flavors and images lose the traits, too
-    :param all_images: with ``remove_traits``, also other projects' images
     :raises BadQuestion: if the aggregate does not exist, or with ``remove_traits`` no
         trait isolates it
     :raises CloudBroke: if a service can't be read
     """
+    traits, remove_traits, all_images, projects = wanted
     found = read_cloud(cloud, ())
     found = dataclasses.replace(found, collation=assumptions.collation)
     isolated = inventory_snapshot.find_aggregate(aggregate, found.snapshot.nova)
@@ -629,7 +654,6 @@ def like(
     cloud: Cloud,
     peer: str,
     hosts: Selectors,
-    assumptions: SchedulerSettings,
     with_aggregates: bool = False,
 ) -> Shorthand:
     """Give hosts the traits of a peer that nova-compute and Neutron do not set.

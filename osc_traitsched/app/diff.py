@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple, TypeVar, Union
+from typing import Any, Generic, NamedTuple, TypeVar, Union
 
 from osc_traitsched.app import settings
-from osc_traitsched.app.judging import by_flavor
+from osc_traitsched.app.judging import FlavorScope, by_flavor
 from osc_traitsched.app.snapshot import Snapshot
 from osc_traitsched.core.answer import Answer
 from osc_traitsched.core.difference import (
@@ -46,16 +46,24 @@ def changes_of(old: Snapshot, new: Snapshot) -> tuple[Change, ...]:
     return (*_of_settings(old, new), *difference(old.document, new.document))
 
 
-def made(
-    old: Snapshot,
-    changes: Iterable[Change],
-    before: frozenset[_T],
-    now: frozenset[_T],
-    ask: Callable[[Snapshot], frozenset[_T]],
-) -> frozenset[_T]:
-    """Of what differs in the end, the part that some changes alone take or give."""
-    then = Snapshot("", applied(old.document, changes))
-    return (before ^ now) & (before ^ ask(then))
+@dataclasses.dataclass(frozen=True)
+class _Trial(Generic[_T]):
+    """Makes changes in an earlier cloud, to see what they take or give.
+
+    :ivar before: what was there
+    :ivar differing: what is there only before, or only now
+    :ivar ask: what is there in a cloud
+    """
+
+    old: Snapshot
+    before: frozenset[_T]
+    differing: frozenset[_T]
+    ask: Callable[[Snapshot], frozenset[_T]]
+
+    def by(self, changes: Iterable[Change]) -> frozenset[_T]:
+        """Of what differs, the part that these changes alone take or give."""
+        then = Snapshot("", applied(self.old.document, changes))
+        return self.differing & (self.before ^ self.ask(then))
 
 
 def compare(old: Snapshot, new: Snapshot) -> Comparison:
@@ -78,18 +86,19 @@ def compare(old: Snapshot, new: Snapshot) -> Comparison:
     def ask(snapshot: Snapshot) -> frozenset[tuple[str, str]]:
         return _pairs(_hosts_for(snapshot, own_flavors, differing), differing)
 
+    trial = _Trial(old, before, before ^ now, ask)
     triable = [each for each in changes if each.puts and not each.is_daily]
     number = len(new.document["placement"]["providers"])
     is_small = number <= _MOST_PROVIDERS and not is_other_cloud
     tried = triable[: MOST_TRIED * is_small]
     decided = {
-        change: made(old, [change], before, now, ask)
+        change: trial.by([change])
         for change in tried
         if differing and change.kind != "image"
     }
     daily = [each for each in changes if each.is_daily and is_small]
-    use = made(old, daily, before, now, ask) if daily else frozenset()
-    left = (before ^ now).difference(use, *decided.values())
+    use = trial.by(daily) if daily else frozenset()
+    left = trial.differing.difference(use, *decided.values())
 
     def counts(pairs: frozenset[tuple[str, str]]) -> tuple[FlavorHosts, ...]:
         found: dict[str, set[str]] = {}
@@ -160,8 +169,9 @@ def _hosts_for(
     def wanted(flavors: Sequence[Body]) -> Iterable[Body]:
         return [each for each in flavors if names is None or each["name"] in names]
 
+    scope = FlavorScope(wanted, varied=False)
     try:
-        judged = by_flavor(snapshot.cloud, spec, snapshot.sources, wanted, varied=False)
+        judged = by_flavor(snapshot.cloud, spec, snapshot.sources, scope)
     except TraitSchedError:
         return {}
     return {
@@ -290,22 +300,24 @@ def dated(
 def _since(earlier: _Asked, later: _Asked, ask: Ask) -> Since:
     old, new = earlier.snapshot, later.snapshot
     before, now = earlier.hosts, later.hosts
-    changes = tuple(_near(old, new, before ^ now)) if before != now else ()
+
+    trial = _Trial(old, before, before ^ now, lambda e: _Asked.of(e, ask).hosts)
 
     def by(some: Sequence[Change]) -> frozenset[str]:
         try:
-            return made(old, some, before, now, lambda e: _Asked.of(e, ask).hosts)
+            return trial.by(some)
         except BadConfiguration:
             # What Nova says of a new object was not saved then.
             return frozenset()
 
+    changes = tuple(_near(old, new, trial.differing)) if trial.differing else ()
     tried = changes[:MOST_TRIED]
     decided = {change: by([change]) for change in tried}
     alone = [change for change in tried if decided[change]]
     others = [change for change in changes if change not in alone]
     # Also of hosts that one change decides: putting that back would not be enough.
     together = by(others) if others else frozenset()
-    left = (before ^ now).difference(together, *decided.values())
+    left = trial.differing.difference(together, *decided.values())
     together |= left & by(changes) if left else left
     needed = [*alone, *others] if together else []
     for change in (*alone, *others[:MOST_TRIED]) if together else ():

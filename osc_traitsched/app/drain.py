@@ -77,7 +77,6 @@ from osc_traitsched.text import is_pattern
 # The servers of a host, each with the move that takes it away.
 
 
-_NOTHING_SAID = ServerSpec()
 #: More volumes than this are read as a list.
 _MANY_VOLUMES = 10
 
@@ -118,6 +117,7 @@ def _found(cloud: Cloud, found: reading.Residents, body: Any) -> Found:
         action=None,
         image=found.images.get(servers_state.image_id(body) or ""),
         ports=ports,
+        given=ServerSpec(),
         volume=_root_volume(cloud, body),
         unread=unread,
     )
@@ -141,7 +141,7 @@ def _resident(
     kind, _ = due(state, is_up)
     source = next((node for node in nodes if node.node == state.node), None)
     move = Move(kind, state.id, state.host, source)
-    question = server.moved(cloud, found, _NOTHING_SAID, assumptions, move)
+    question = server.moved(cloud, found, assumptions, move)
     refusal = None
     try:
         question.request()
@@ -153,7 +153,7 @@ def _resident(
         state,
         kind,
         question,
-        found.parts(_NOTHING_SAID),
+        found.parts,
         refusals(planned),
         refusal,
     )

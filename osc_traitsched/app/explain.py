@@ -105,8 +105,9 @@ def explain(
         start = start._replace(
             question=own_filters.answered(question, nodes, own),
             computes={compute.uuid: compute for compute in nodes},
+            own=own,
         )
-        judgement, hosts = _settled(cloud, start, named, want_figures, own)
+        judgement, hosts = _settled(cloud, start, named, want_figures)
     except Refusal as refusal:
         return Explanation(RefusedRequest(question, refusal))
     except PlacementRefuses as refusal:
@@ -154,12 +155,14 @@ class _Start(NamedTuple):
 
     :ivar refusal: by nova-api, for its zone
     :ivar computes: Nova's compute nodes by provider UUID
+    :ivar own: more filters and weighers, which run in Nova
     """
 
     question: Question
     request: Request
     refusal: Refusal | None
     computes: Mapping[str, Compute] = {}
+    own: OwnSources | None = None
 
 
 def _refused(cloud: Cloud, start: _Start, refusal: PlacementRefuses) -> Explanation:
@@ -191,11 +194,7 @@ def _start(cloud: Cloud, question: Question) -> _Start | RefusedRequest:
 
 
 def _settled(
-    cloud: Cloud,
-    start: _Start,
-    named: Sequence[str],
-    want_figures: bool,
-    own: OwnSources | None,
+    cloud: Cloud, start: _Start, named: Sequence[str], want_figures: bool
 ) -> tuple[Judgement, tuple[Provider, ...]]:
     """Judge every host, and find the named ones; again if Placement disagrees.
 
@@ -204,12 +203,12 @@ def _settled(
     judgement, hosts = _judged(cloud, start, named, want_figures)
     if judgement.verdict.agrees and not judgement.is_in_doubt:
         return judgement, hosts
-    again = _read_again(cloud, start, own)
+    again = _read_again(cloud, start)
     judgement, hosts = _judged(cloud, again, named, want_figures)
     return _with_cut_off(cloud.placement, judgement), hosts
 
 
-def _read_again(cloud: Cloud, start: _Start, own: OwnSources | None) -> _Start:
+def _read_again(cloud: Cloud, start: _Start) -> _Start:
     computes = tuple(read.computes(cloud.compute))
     question = dataclasses.replace(
         start.question,
@@ -218,11 +217,10 @@ def _read_again(cloud: Cloud, start: _Start, own: OwnSources | None) -> _Start:
     )
     nodes = computes if question.nodes is None else question.nodes
     nodes = with_builds(cloud, question, nodes)
-    return _Start(
-        own_filters.answered(question, nodes, own),
-        question.request(),
-        start.refusal,
-        {compute.uuid: compute for compute in nodes},
+    return start._replace(
+        question=own_filters.answered(question, nodes, start.own),
+        request=question.request(),
+        computes={compute.uuid: compute for compute in nodes},
     )
 
 

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from osc_traitsched.app import capacity
 from osc_traitsched.app.host import or_problem
-from osc_traitsched.app.judging import by_flavor
+from osc_traitsched.app.judging import FlavorScope, by_flavor
 from osc_traitsched.app.settings import SettingsSources
 from osc_traitsched.cloud import lookup, servers
 from osc_traitsched.cloud.service import Cloud, RememberedCloud
@@ -120,7 +120,9 @@ def _with_images(
     question = view.judgement.question
     kinds = _images(cloud, question.assumptions.release)
     first = [kind[0] for kind in kinds[:MOST_IMAGES]]
-    judged = by_flavor(cloud, spec, sources, lambda _: [question.flavor], first)
+    judged = by_flavor(
+        cloud, spec, sources, FlavorScope(lambda _: [question.flavor], first)
+    )
     images = {
         str(image["name"] or image["id"]): judgement
         for kind, judgement in zip(kinds, judged)

@@ -41,26 +41,23 @@ def read_hosts(cloud: Cloud) -> Snapshot:
 
 def host(
     cloud: Cloud,
-    name: str,
     spec: ServerSpec,
     sources: SettingsSources,
-    if_enabled: bool = False,
+    query: CapacityQuery,
 ) -> HostView:
-    """A host, with what it could take of every flavor.
+    """The host of a query, with what it could take of every flavor.
 
     Requests: those of :func:`app.capacity.capacity`, two a provider of the host's tree,
     and one each for a peer, the projects of its aggregates, and a service that is down.
     They do not grow with the number of hosts.
 
     :param spec: what the servers have in common, such as an image
-    :param if_enabled: judge it as if its service were enabled and up
     :raises NothingMatches: for a host that does not exist
     """
-    query = CapacityQuery(all_enabled=if_enabled)
-    found = capacity.capacity(cloud, spec, sources, query, name)
+    found = capacity.capacity(cloud, spec, sources, query)
     lookup.need_all(cloud)
     facts = _facts(cloud, found)
-    root = snapshot.only_host(name, facts.snapshot)
+    root = snapshot.only_host(query.host, facts.snapshot)
     facts = allocation_candidates.with_inventories(cloud.placement, facts, [root])
     computes = lookup.computes(cloud)
     nova = dataclasses.replace(facts.snapshot.nova, computes=computes)
@@ -82,7 +79,7 @@ def host(
         found,
         _oddities(cloud, compute, facts) if compute else (),
         (lookup.names(cloud) if has_projects else None) or {},
-        if_enabled,
+        query.all_enabled,
         "" if aggregates or compute is None else usage.like(compute, nova),
         special.PROJECT in enabled(assumed),
         read.last_seen(cloud.compute, service) if is_down else "",

@@ -7,6 +7,7 @@ import dataclasses
 import functools
 import operator
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, Set
+from typing import NamedTuple
 
 from osc_traitsched.app.misplaced import requests_of
 from osc_traitsched.cloud import allocation_candidates, lookup, servers
@@ -41,7 +42,6 @@ from osc_traitsched.core.change.traits import (
 )
 from osc_traitsched.core.errors import CloudBroke
 from osc_traitsched.core.inventory import trait
-from osc_traitsched.core.inventory.snapshot import Snapshot
 from osc_traitsched.core.inventory.trait import REQUIRED, required_by_image, requires
 from osc_traitsched.core.judge.filtering import KnownAnswers
 from osc_traitsched.core.judge.hosts import traits_of
@@ -150,12 +150,16 @@ def may_take(plan: Plan, traits: frozenset[str]) -> bool:
     )
 
 
+class PlanContext(NamedTuple):
+    """A plan, the cloud before it, and the scheduler's settings."""
+
+    model: CloudModel
+    plan: Plan
+    settings: SchedulerSettings
+
+
 def check_servers(
-    cloud: Cloud,
-    model: CloudModel,
-    plan: Plan,
-    assumptions: SchedulerSettings,
-    holders: Mapping[str, frozenset[str]],
+    cloud: Cloud, context: PlanContext, holders: Mapping[str, frozenset[str]]
 ) -> tuple[list[errors.AnswerIsNo], CloudBroke | None]:
     """Look for servers that would lose their last host.
 
@@ -168,12 +172,12 @@ def check_servers(
     :returns: the refusals, and why servers can't be read if every trait keeps an
         enabled host; if one does not, that is a refusal
     """
-    if not may_take(plan, model.traits):
+    if not may_take(context.plan, context.model.traits):
         return [], None
-    snapshot = model.snapshot
+    snapshot = context.model.snapshot
     off = holders.get(trait.DISABLED, frozenset())
     disabled = {p.uuid for p in snapshot.providers if p.root in off}
-    losers = orphaned_traits(foreseen_outcomes(plan), holders, disabled)
+    losers = orphaned_traits(foreseen_outcomes(context.plan), holders, disabled)
     losing = {snapshot.by_uuid[u].root for uuids in losers.values() for u in uuids}
     try:
         if unlisted := servers.unlisted(cloud, losing):
@@ -183,7 +187,7 @@ def check_servers(
                 f"{listed(map(visible, snapshot.names_of(unlisted)))}, nor their "
                 "servers: a host may have no mapping, or its service was deleted",
             )
-        found = [*_losses(cloud, model, plan, assumptions)]
+        found = [*_losses(cloud, context)]
         if not found and (silent := servers.silent_hosts(cloud)):
             raise CloudBroke(
                 "compute",
@@ -204,14 +208,13 @@ def check_servers(
         ], None
 
 
-def _losses(
-    cloud: Cloud, model: CloudModel, plan: Plan, assumptions: SchedulerSettings
-) -> Iterator[ServersLoseHosts]:
+def _losses(cloud: Cloud, context: PlanContext) -> Iterator[ServersLoseHosts]:
     """Yield servers with a host now and none then, on a cloud where nothing is in use.
 
     Options that are not known count as on, and then as off. Disabled hosts count only
     for servers that no enabled host suits.
     """
+    model, plan, assumptions = context
     then = model.after(plan.changes)
     names = frozenset(name for keys in then.changed.values() for name in keys)
     is_moved = then.joined or then.left or then.aggregates != model.aggregates
@@ -354,26 +357,15 @@ def read_misplaced(
     cloud: Cloud,
     names: Sequence[str],
     roots: Set[str],
-    snapshot: Snapshot,
-    holders: Mapping[str, Set[str]],
-    apart: Set[str] = frozenset(),
+    outside: Set[str],
 ) -> MisplacedServers | errors.CloudBroke:
     """Servers on the wrong side of an isolation, or why they can't be read.
 
     :param names: the traits that isolate an aggregate; at least one
     :param roots: UUIDs of its hosts' providers
-    :param holders: by trait, the UUIDs of all its current providers
-    :param apart: service hosts that other aggregates isolate by the same traits;
-        servers are in a right place there
+    :param outside: UUIDs of other hosts with these traits, where a server that
+        requires them is in a wrong place
     """
-    by_uuid = snapshot.by_uuid
-    having = (
-        {by_uuid[uuid].root for uuid in holders.get(name, ()) if uuid in by_uuid}
-        for name in names
-    )
-    nodes = snapshot.nova.by_service_host
-    elsewhere = {node.uuid for host in apart for node in nodes.get(host, ())}
-    outside = set.intersection(*having) - roots - elsewhere
     try:
         here, there = (servers.on_nodes(cloud, each) for each in (roots, outside))
     except errors.CloudBroke as exc:
@@ -390,11 +382,7 @@ _LOOKS = (Phase.OPEN, Phase.REQUIRE, Phase.CLOSE)
 
 
 def check_effects(
-    cloud: Cloud,
-    model: CloudModel,
-    plan: Plan,
-    settings: SchedulerSettings,
-    images: Iterable[Body] = (),
+    cloud: Cloud, context: PlanContext, images: Iterable[Body] = ()
 ) -> tuple[Effect, ...]:
     """Effects on flavors with a scheduler that isolates aggregates.
 
@@ -403,6 +391,7 @@ def check_effects(
 
     :param images: each flavor is also combined with each of them
     """
+    model, plan, settings = context
     now = dataclasses.replace(
         model,
         flavors=tuple(servers.with_running(cloud, body) for body in model.flavors),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
@@ -188,19 +189,33 @@ def asked_of(
     return Asked.of(question, request)
 
 
+@dataclasses.dataclass(frozen=True)
+class FlavorScope:
+    """Which requests are judged, and how.
+
+    :ivar wanted: chooses among all flavors
+    :ivar images: bodies to judge each flavor with, instead of the request's image
+    :ivar varied: with other values of unknown options
+    :ivar all_enabled: as if all compute services were enabled and up
+    :ivar most: so many servers of each are tried on a host if Nova is asked
+    """
+
+    wanted: Callable[[Sequence[Body]], Iterable[Body]] = tuple
+    images: Iterable[Body] | None = None
+    varied: bool = True
+    all_enabled: bool = False
+    most: int = 1
+
+
 def judge_all(
     placement: Service,
     computes: Mapping[str, Compute],
     several: Sequence[Asked],
-    all_enabled: bool = False,
-    most: int = 1,
+    scope: FlavorScope = FlavorScope(),
 ) -> list[RequestResult]:
     """A judgement for each question, in requests that questions hardly add to.
 
     One for each different amount, one for each trait, and a dozen for the cloud.
-
-    :param all_enabled: as if all compute services were enabled and up
-    :param most: so many servers of each are tried on a host if Nova is asked
     """
     if not several:
         return []
@@ -226,11 +241,12 @@ def judge_all(
         known=later.values,
     )
     answers = KnownAnswers(computes.values(), facts.traits)
-    if all_enabled:
+    if scope.all_enabled:
         answers = answers.if_enabled
         facts = dataclasses.replace(facts, traits=answers.traits)
         computes = answers.computes
-    ask_nova([each.question for each in several], answers.computes.values(), most)
+    questions = [each.question for each in several]
+    ask_nova(questions, answers.computes.values(), scope.most)
     found: list[RequestResult] = []
     for question, request, tried in several:
         wrong = (rejected.get(each) for each in _amounts(queries_of(request)))
@@ -268,23 +284,14 @@ def by_flavor(
     cloud: Cloud,
     spec: ServerSpec,
     sources: SettingsSources,
-    wanted: Callable[[Sequence[Body]], Iterable[Body]] = tuple,
-    images: Iterable[Body] | None = None,
-    all_enabled: bool = False,
-    most: int = 1,
-    varied: bool = True,
+    scope: FlavorScope = FlavorScope(),
 ) -> tuple[RequestResult, ...]:
     """The image of a request with each flavor, by name; no fixes are tried.
 
     Requests: one for each different amount of all flavors, one for each trait, and a
     dozen for the cloud. Placement's answer is computed. Flavors that a named project
-    may not use are left out. Each flavor is judged with other values of unknown
-    options, too.
+    may not use are left out.
 
-    :param images: bodies to judge each flavor with, instead of the request's image
-    :param all_enabled: as if all compute services were enabled and up
-    :param most: as :func:`judge_all` takes it
-    :param varied: as :func:`asked_of` takes it
     :raises BadQuestion: for an unknown image, or a cloud without flavors
     :raises Refusal: for an availability zone, or settings that Nova does not start with
     :raises NotForProject: for an image that the project may not use
@@ -292,36 +299,28 @@ def by_flavor(
     every = lookup.flavors(cloud)
     if spec.project is not None:
         lookup.need_all(cloud)
-    bodies = sorted(wanted(every), key=lambda each: str(each["name"]))
+    bodies = sorted(scope.wanted(every), key=lambda each: str(each["name"]))
     if not bodies:
         raise BadQuestion("Nova has no flavor, so there is nothing to judge")
     named = dataclasses.replace(spec, flavor=str(bodies[0]["id"]))
     first = app_request.question(cloud, named, sources)
     if (refusal := zone_refusal(cloud, first)) is not None:
         raise refusal
-    known = read.known_traits(cloud.placement)
     firsts = [first]
-    if images is not None:
-        firsts = [dataclasses.replace(first, image=image) for image in images]
-    each = (
-        _of_flavor(cloud, one, body, known, varied) for body in bodies for one in firsts
-    )
+    if scope.images is not None:
+        firsts = [dataclasses.replace(first, image=image) for image in scope.images]
+    known = read.known_traits(cloud.placement)
+    ask = functools.partial(asked_of, cloud, known=known, varied=scope.varied)
+    each = (_of_flavor(cloud, one, body, ask) for body in bodies for one in firsts)
     starts = [start for start in each if start is not None]
     nodes = lookup.computes(cloud) if first.nodes is None else first.nodes
     computes = {node.uuid: node for node in with_builds(cloud, first, nodes)}
     of_name = set(reading(Reads.FLAVOR_NAME))
     is_named = not of_name.isdisjoint(enabled(first.assumptions))
-    keys = [
-        (
-            read_flavor(start.question.flavor).key,
-            is_named and start.question.flavor["name"],
-            images and (start.question.image or {})["id"],
-        )
-        for start in starts
-    ]
+    has_images = scope.images is not None
+    keys = [_key(start.question, is_named, has_images) for start in starts]
     alike = {key: one for key, one in zip(keys, starts) if isinstance(one, Asked)}
-    every_one = [*alike.values()]
-    judged_all = judge_all(cloud.placement, computes, every_one, all_enabled, most)
+    judged_all = judge_all(cloud.placement, computes, [*alike.values()], scope)
     judged = dict(zip(alike, judged_all))
     return tuple(
         # A refusal names the flavor.
@@ -332,19 +331,28 @@ def by_flavor(
     )
 
 
-def _of_flavor(
-    cloud: Cloud, first: Question, body: Body, known: frozenset[str], varied: bool
-) -> Asked | RefusedRequest | None:
-    """None if the flavor is of other projects.
+def _key(question: Question, is_named: bool, has_images: bool) -> object:
+    """Equal for requests that have the same answer.
 
-    :param known: as :func:`asked_of` takes it, like ``varied``
+    :param is_named: a filter reads the flavor's name
     """
+    return (
+        read_flavor(question.flavor).key,
+        is_named and question.flavor["name"],
+        has_images and (question.image or {})["id"],
+    )
+
+
+def _of_flavor(
+    cloud: Cloud, first: Question, body: Body, ask: Callable[[Question], Asked]
+) -> Asked | RefusedRequest | None:
+    """None if the flavor is of other projects."""
     parts = request_parts.with_profiles(cloud, first.parts, body)
     body = with_running(cloud, body)
     asked = dataclasses.replace(first, flavor=body, parts=parts)
     asked = evidence.of_question(asked.with_flavor(first.spec.flavor_properties))
     try:
-        return asked_of(cloud, asked, known, varied)
+        return ask(asked)
     except NotForProject as refusal:
         if refusal.kind == "flavor":
             return None

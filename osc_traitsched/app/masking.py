@@ -11,7 +11,7 @@ from typing import Any
 
 from osc_traitsched.app import snapshot
 from osc_traitsched.app.check import check
-from osc_traitsched.app.judging import by_flavor
+from osc_traitsched.app.judging import FlavorScope, by_flavor
 from osc_traitsched.app.server import failed
 from osc_traitsched.app.snapshot import Snapshot
 from osc_traitsched.cloud.saved import mask
@@ -90,7 +90,7 @@ def _explained(
     def first(bodies: Sequence[Mapping[str, Any]]) -> Sequence[Mapping[str, Any]]:
         return sorted(bodies, key=lambda body: original(body["id"]))[:_FLAVORS]
 
-    judged = by_flavor(opened.cloud, spec, opened.sources, first)
+    judged = by_flavor(opened.cloud, spec, opened.sources, FlavorScope(first))
     return {
         original(each.question.flavor["id"]): (
             each.reason,

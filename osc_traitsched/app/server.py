@@ -104,6 +104,7 @@ class Found:
 
     :ivar body: of the compute API, with the highest microversion known here
     :ivar image: Glance's current image, if it still exists
+    :ivar given: the user's arguments, which win over Nova's data
     :ivar ports: bound to the server; None if unknown
     :ivar volume: ID of the boot volume; None if unknown
     :ivar unread: the errors of parts that could not be read
@@ -115,6 +116,7 @@ class Found:
     state: ServerState
     action: Action | None
     image: Body | None
+    given: ServerSpec
     ports: tuple[Port, ...] | None = None
     volume: str | None = None
     unread: Mapping[Name, CloudBroke] = dataclasses.field(default_factory=dict)
@@ -131,14 +133,15 @@ class Found:
             and all(not each.name.startswith("compute_") for each in steps)
         )
 
-    def parts(self, given: ServerSpec) -> tuple[Part, ...]:
+    @property
+    def parts(self) -> tuple[Part, ...]:
         """The source of each part of the request."""
         ports = None if self.ports is None else [each.label for each in self.ports]
         found = servers_state.parts(
             self.body,
             self.minor,
             self.image,
-            given,
+            self.given,
             self.never_placed,
             ports,
             self.volume,
@@ -185,6 +188,7 @@ def read_server(cloud: Cloud, name: str, given: ServerSpec) -> Found:
         volume=None if isinstance(volume, CloudBroke) else volume,
         unread={k: v for k, v in asked.items() if isinstance(v, CloudBroke)},
         unread_action=hidden,
+        given=given,
     )
 
 
@@ -237,7 +241,7 @@ def _if_shown(read: Callable[[], _T]) -> _T | CloudBroke:
 
 
 def question_of(
-    cloud: Cloud, found: Found, given: ServerSpec, sources: SettingsSources
+    cloud: Cloud, found: Found, sources: SettingsSources
 ) -> tuple[Question, bool]:
     """The server's question, and whether its flavor has changed since.
 
@@ -249,13 +253,13 @@ def question_of(
     current = _current_flavor(cloud, flavor)
     is_there = current is not None and (found.image or not found.body["image"])
     is_kept = not (found.state.is_lost and is_there)
-    asked = _asked(cloud, found, given, settings.with_claims(cloud, sources))
+    asked = _asked(cloud, found, settings.with_claims(cloud, sources))
     asked = dataclasses.replace(
         asked,
         flavor=flavor if is_kept or current is None else current,
         is_kept=is_kept,
     )
-    group = _group(cloud, found, given)
+    group = _group(cloud, found)
     if group is not None:
         # As for a new server: this one does not block itself.
         others = group.members - {found.state.id}
@@ -290,7 +294,6 @@ def own_flavor(found: Found) -> Body:
 def moved(
     cloud: Cloud,
     found: Found,
-    given: ServerSpec,
     assumptions: SchedulerSettings,
     move: Move,
 ) -> Question:
@@ -302,21 +305,20 @@ def moved(
     :raises ExtraSpecsHidden: if Nova hides extra specs
     :raises NothingMatches: for an unknown object that the user names
     """
-    asked = _asked(cloud, found, given, assumptions)
+    asked = _asked(cloud, found, assumptions)
     image = servers_state.kept(asked.image, asked.flavor["disk"])
     asked = dataclasses.replace(asked, image=image, is_kept=True, move=move)
-    return _whole(cloud, asked, found, _group(cloud, found, given))
+    return _whole(cloud, asked, found, _group(cloud, found))
 
 
-def _asked(
-    cloud: Cloud, found: Found, given: ServerSpec, assumptions: SchedulerSettings
-) -> Question:
+def _asked(cloud: Cloud, found: Found, assumptions: SchedulerSettings) -> Question:
     if Name.MORE in found.unread:
         raise found.unread[Name.MORE]
     image = servers_state.image(found.body, found.image)
     is_copy = found.image is not None and image != found.image
     if image and is_copy and found.action and found.action.name == "rebuild":
         image = {**image, "name": f"{image['name']} (copy left by the failed rebuild)"}
+    given = found.given
     zone = servers_state.zone(found.body, found.minor, found.never_placed)
     spec = dataclasses.replace(
         given,
@@ -348,9 +350,9 @@ def _whole(
     return dataclasses.replace(question, parts=named)
 
 
-def _group(cloud: Cloud, found: Found, given: ServerSpec) -> ServerGroup | None:
-    if given.group is not None:
-        return request_parts.group(cloud, given.group)
+def _group(cloud: Cloud, found: Found) -> ServerGroup | None:
+    if found.given.group is not None:
+        return request_parts.group(cloud, found.given.group)
     identity = servers_state.group_id(found.body)
     return None if identity is None else request_parts.group_of_id(cloud, identity)
 
@@ -434,7 +436,7 @@ def asked_again(
         state=found.state,
         minor=found.minor,
         failure=failed,
-        parts=found.parts(given),
+        parts=found.parts,
         moves=_moves(cloud, found.state, failed),
         unread=found.unread_action,
     )
@@ -442,12 +444,12 @@ def asked_again(
     blocked: tuple[MoveRefusal, ...] = ()
     try:
         if kind is None:
-            question, is_changed = question_of(cloud, found, given, sources)
+            question, is_changed = question_of(cloud, found, sources)
             newer = _renewed(cloud, found, question)
             start = dataclasses.replace(start, renewed=newer)
         else:
             _check_zone(given)
-            planned = _planned(cloud, found, given, sources, AskedMove(kind))
+            planned = _planned(cloud, found, sources, AskedMove(kind))
             question, blocked = planned.question, refusals(planned)
             is_changed = _current_flavor(cloud, question.flavor) is None
     except CloudBroke as problem:
@@ -527,24 +529,22 @@ def destinations(
     if asked.kind is None:
         kind, because = due(found.state, _is_up(_there(cloud, found)))
         asked = dataclasses.replace(asked, kind=kind)
-    planned = _planned(cloud, found, given, sources, asked)
-    answer = _before(found, given, planned, because)
+    planned = _planned(cloud, found, sources, asked)
+    answer = _before(found, planned, because)
     if planned.kind is MoveKind.REBUILD:
         return dataclasses.replace(answer, rebuild=_rebuilt(cloud, planned))
     explanation = explainer(cloud, planned.question)
     return dataclasses.replace(answer, explanation=explanation)
 
 
-def _before(
-    found: Found, given: ServerSpec, planned: Planned, because: Because
-) -> Destinations:
+def _before(found: Found, planned: Planned, because: Because) -> Destinations:
     return Destinations(
         state=found.state,
         minor=found.minor,
         kind=planned.kind,
         because=because,
         # The host that its creation named does not bind a move.
-        parts=tuple(p for p in found.parts(given) if p.name is not Name.HOST),
+        parts=tuple(p for p in found.parts if p.name is not Name.HOST),
         refusals=refusals(planned),
         ignored=planned.question.ignored_host,
         hidden=hidden_minimum(planned),
@@ -603,27 +603,23 @@ def _is_up(there: Sequence[Compute]) -> bool | None:
 
 
 def _planned(
-    cloud: Cloud,
-    found: Found,
-    given: ServerSpec,
-    sources: SettingsSources,
-    asked: AskedMove,
+    cloud: Cloud, found: Found, sources: SettingsSources, asked: AskedMove
 ) -> Planned:
     there = _there(cloud, found)
     kind = asked.kind or due(found.state, _is_up(there))[0]
     _check_offloaded(found.state, kind)
     move = _move(cloud, found, there, kind)
     assumptions = settings.with_claims(cloud, sources)
-    before = moved(cloud, found, given, assumptions, move)
+    before = moved(cloud, found, assumptions, move)
     question = before
     if asked.flavor is not None:
         flavor = lookup.flavor(cloud, asked.flavor)
         question = dataclasses.replace(before, flavor=flavor)
-        question = question.with_flavor(given.flavor_properties)
+        question = question.with_flavor(found.given.flavor_properties)
     if asked.image is not None:
         image = lookup.image(cloud, asked.image)
         question = dataclasses.replace(before, image=image)
-        question = question.with_image(given.image_properties)
+        question = question.with_image(found.given.image_properties)
     question = evidence.of_question(question)
     changed, created = (found.image or {}).get("updated_at"), found.body.get("created")
     planned = Planned(kind, found.state, _is_up(there), before, question)
@@ -670,25 +666,33 @@ def _used(
 # All servers that failed: read in pages, and each kind of failure judged once.
 
 
+@dataclasses.dataclass(frozen=True)
+class FailedQuery:
+    """Which servers in ERROR and failed moves are wanted.
+
+    :ivar project: name or ID; None for all that the user may see
+    :ivar host: only servers on this host, and moves from it
+    """
+
+    since: datetime.datetime | None = None
+    project: str | None = None
+    host: str | None = None
+
+
 def failed(
-    cloud: Cloud,
-    sources: SettingsSources,
-    since: datetime.datetime | None = None,
-    project: str | None = None,
-    host: str | None = None,
+    cloud: Cloud, sources: SettingsSources, query: FailedQuery = FailedQuery()
 ) -> FailedServers:
     """Servers in ERROR and failed moves, and how each kind of them would do now.
 
     Requests: one for each thousand servers in ERROR, two for moves, a few for each of
     at most 25 kinds, and those of :func:`app.judging.judge_all` for all of them.
 
-    :param project: name or ID; None for all that the user may see
-    :param host: only servers on this host, and moves from it
     :raises NothingMatches: for an unknown project or host
     :raises BadConfiguration: for bad scheduler settings
     """
+    since, project = query.since, query.project
     owner = None if project is None else lookup.project(cloud, project)
-    host = None if host is None else _service_host(cloud, host)
+    host = None if query.host is None else _service_host(cloud, query.host)
     kinds = Kinds(since)
     kinds.add(servers.in_error(cloud, _query(since, owner, host)))
     groups = [tuple(servers) for _, servers in kinds.groups]

@@ -165,20 +165,19 @@ def _roots(cloud: Cloud, where: str) -> frozenset[str] | None:
 def save(
     cloud: Cloud,
     sources: SettingsSources,
-    tool: str,
     light: bool = False,
     progress: Progress = iter,
 ) -> dict[str, Any]:
     """The cloud as the document of a snapshot; see :func:`collect`.
 
-    :param tool: name and version of this program
+    It lacks the name and version of this program.
     """
     start = time.monotonic()
     found = collect(cloud, light, progress)
     now = datetime.datetime.now(datetime.timezone.utc)
     return {
         "format": FORMAT,
-        "tool": tool,
+        "tool": "",
         "time": f"{now:%Y-%m-%dT%H:%M:%SZ}",
         "seconds": round(time.monotonic() - start, 1),
         "settings": saved.to_json(sources),

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 from osc_traitsched.app import settings
 from osc_traitsched.app.host import or_problem, read_hosts
 from osc_traitsched.app.impact import (
+    PlanContext,
     check_effects,
     check_requirers,
     check_servers,
@@ -67,8 +69,8 @@ def judged_repair(
     off = {
         name: read.holders(cloud.placement, name) for name in known & {trait.DISABLED}
     }
-    found = todo.snapshot, known, off
-    return _with_effects(cloud, TraitPlan(todo.plan), found, sources, todo.members)
+    found = _Read(todo.snapshot, known, off, todo.members)
+    return _with_effects(cloud, TraitPlan(todo.plan), found, sources)
 
 
 def left_to_repair(cloud: Cloud) -> tuple[int, int]:
@@ -115,35 +117,44 @@ class TraitPlan:
         )
 
 
+@dataclasses.dataclass(frozen=True)
+class TraitSelection:
+    """Traits to add to hosts, or to remove from them.
+
+    :ivar create: create custom traits that do not exist
+    :ivar force: remove even nova-compute's own traits
+    """
+
+    names: Sequence[str]
+    selectors: Selectors
+    create: bool = False
+    force: bool = False
+
+
 def plan_add(
-    cloud: Cloud,
-    names: Sequence[str],
-    selectors: Selectors,
-    create: bool = False,
-    sources: SettingsSources | None = None,
+    cloud: Cloud, asked: TraitSelection, sources: SettingsSources | None = None
 ) -> TraitPlan:
     """Plan to add the traits to the selected hosts.
 
     Nova is asked for flavors, in three requests, and for more only if a flavor names a
     trait, or if a server may forbid it. Without Nova, effects are left out.
 
-    :param create: create custom traits that do not exist
     :param sources: the scheduler's settings, for effects on flavors
     :raises UnknownTrait: for a trait that does not exist and is not created
     :raises NothingMatches: for a selector that matches nothing
     :raises CloudBroke: if Placement can't be read
     """
     known = read.known_traits(cloud.placement)
-    creates = trait.to_create(names, known, create)
-    found = targets(cloud, selectors, known)
-    plan = traits.add_plan(names, found, creates)
+    creates = trait.to_create(asked.names, known, asked.create)
+    found = targets(cloud, asked.selectors, known)
+    plan = traits.add_plan(asked.names, found, creates)
     todo = TraitPlan(
         plan,
         reverted=traits.reverted_by_nova(plan.changes),
         refusals=tuple(_role_changed(plan, found.snapshot)),
         skipped=found.skipped,
     )
-    judged = _with_effects(cloud, todo, (found.snapshot, known, {}), sources)
+    judged = _with_effects(cloud, todo, _Read(found.snapshot, known), sources)
     why = judged.unread
     # Without Nova there are no flavors. A login to Placement alone answers 404.
     is_alone = why and (isinstance(why, errors.NotInCatalog) or why.status == 404)
@@ -151,26 +162,21 @@ def plan_add(
 
 
 def plan_remove(
-    cloud: Cloud,
-    names: Sequence[str],
-    selectors: Selectors,
-    force: bool,
-    sources: SettingsSources | None = None,
+    cloud: Cloud, asked: TraitSelection, sources: SettingsSources | None = None
 ) -> TraitPlan:
     """Plan to remove the traits from the selected hosts.
 
     The plan has the refusals: flavors, images, aggregates or servers would lose the
     last host, or whether they do can't be read.
 
-    :param force: remove even nova-compute's own traits
     :raises UnknownTrait: for an unknown standard trait
     :raises NothingMatches: for a selector that matches nothing
     :raises AnswerIsNo: for traits that nova-compute restores
     :raises CloudBroke: if Placement can't be read
     """
-    known = read.known_traits(cloud.placement)
+    known, names = read.known_traits(cloud.placement), asked.names
     trait.check_exist((name for name in names if not trait.is_custom(name)), known)
-    found = targets(cloud, selectors, known)
+    found = targets(cloud, asked.selectors, known)
     plan = traits.remove_plan(names, found)
     todo = TraitPlan(
         plan,
@@ -178,7 +184,7 @@ def plan_remove(
         traits.reverted_by_nova(plan.changes),
         skipped=found.skipped,
     )
-    if todo.reverted and not force:
+    if todo.reverted and not asked.force:
         # nova-compute restores them, but scheduling needs them until then.
         reasons = "; ".join(
             traits.reverted(each, removing=True) for each in todo.reverted
@@ -190,32 +196,34 @@ def plan_remove(
     against: list[errors.AnswerIsNo] = [*_role_changed(plan, found.snapshot)]
     passed_over = check_requirers(cloud, plan, holders, against)
     todo = dataclasses.replace(todo, passed_over=passed_over, refusals=tuple(against))
-    return _with_effects(
-        cloud,
-        todo,
-        (found.snapshot, known, holders),
-        sources,
-        is_said=not force and any(isinstance(e, traits.LastHolder) for e in against),
-    )
+    is_said = any(isinstance(each, traits.LastHolder) for each in against)
+    facts = _Read(found.snapshot, known, holders, is_said=is_said and not asked.force)
+    return _with_effects(cloud, todo, facts, sources)
+
+
+class _Read(NamedTuple):
+    """What was read for a plan.
+
+    :ivar holders: who has the traits that are removed
+    :ivar inside: members of Placement's aggregates, which the plan changes
+    :ivar is_said: which flavors lose their last host is known
+    """
+
+    snapshot: Snapshot
+    known: frozenset[str]
+    holders: Mapping[str, frozenset[str]] = {}
+    inside: Members | None = None
+    is_said: bool = False
 
 
 def _with_effects(
-    cloud: Cloud,
-    todo: TraitPlan,
-    found: tuple[Snapshot, frozenset[str], Mapping[str, frozenset[str]]],
-    sources: SettingsSources | None,
-    inside: Members | None = None,
-    is_said: bool = False,
+    cloud: Cloud, todo: TraitPlan, found: _Read, sources: SettingsSources | None
 ) -> TraitPlan:
     """If an image requires a trait that is removed, each flavor counts.
 
     Flavors count with images that require other traits, too.
-
-    :param found: all providers, all traits, and who has those that are removed
-    :param inside: members of Placement's aggregates, which the plan changes
-    :param is_said: which flavors lose their last host is known
     """
-    snapshot, known, holders = found
+    snapshot, known, holders, inside, is_said = found
     plan, removed = todo.plan, _removed(todo.plan)
     names = {name for change in plan.changes for name in change.added | change.removed}
     if not names:
@@ -237,11 +245,12 @@ def _with_effects(
         if flavors or may_take(plan, known):
             state = cloud_state(cloud, snapshot, flavors, known, inside)
             scheduler = settings.of_cloud(cloud, sources or SettingsSources())
-            harm, why = check_servers(cloud, state, plan, scheduler, holders)
+            planned = PlanContext(state, plan, scheduler)
+            harm, why = check_servers(cloud, planned, holders)
             todo = dataclasses.replace(todo, refusals=(*todo.refusals, *harm))
             unread = unread or why
         if flavors and not is_said:
-            effects = check_effects(cloud, state, plan, scheduler, images)
+            effects = check_effects(cloud, planned, images)
             then = state.after(plan.changes)
             todo = dataclasses.replace(
                 todo,

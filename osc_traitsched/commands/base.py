@@ -602,7 +602,7 @@ class Command(command.Command):  # type: ignore[misc,unused-ignore]
         if not self.auth_required:
             self.log_in()
         is_light = old is not None and old.document["light"]
-        return Snapshot("", snapshot.save(self.cloud(), sources, "", is_light))
+        return Snapshot("", snapshot.save(self.cloud(), sources, is_light))
 
     @property
     def now(self) -> datetime.datetime:

@@ -12,6 +12,7 @@ from osc_traitsched.commands.arguments import flag, option, repeatable
 from osc_traitsched.commands.base import ExitCode
 from osc_traitsched.commands.explain import FORMAT
 from osc_traitsched.core.errors import BadUsage
+from osc_traitsched.core.servers.usage import CapacityQuery
 from osc_traitsched.views import drain as drain_document
 from osc_traitsched.views import host as views
 from osc_traitsched.views.listing import Table
@@ -55,7 +56,8 @@ class ShowHost(base.Command):
         if arguments.names(args.host) != [args.host]:
             raise BadUsage(f"name one host, not several: {args.host}")
         sources, spec = self.settings(args), request_args.kind(args)
-        found = host.host(self.cloud(), args.host, spec, sources, args.if_enabled)
+        query = CapacityQuery(host=args.host, all_enabled=args.if_enabled)
+        found = host.host(self.cloud(), spec, sources, query)
         width = 0 if args.long else self.width
         lines = views.host(found, args.long, self.repeated_options, width)
         self.show(args, lines, lambda: views.HostDocument.of(found))

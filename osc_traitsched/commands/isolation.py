@@ -11,6 +11,8 @@ from osc_traitsched.app import desired as app_desired
 from osc_traitsched.app import settings
 from osc_traitsched.app.desired import (
     DesiredPlan,
+    Isolation,
+    Unisolation,
     differing,
     judged,
     on_wrong_hosts,
@@ -50,7 +52,12 @@ OPTIONS = (
 
 
 class ShorthandWriter(write_args.Writer):
-    """A command that makes a small desired state, and applies it."""
+    """A command that makes a small desired state, and applies it.
+
+    :ivar again: the command to continue with if not all was written
+    """
+
+    again = listing.AGAIN
 
     def subject(self, args: argparse.Namespace) -> str:
         """What the summary is about."""
@@ -71,12 +78,10 @@ class ShorthandWriter(write_args.Writer):
         args: argparse.Namespace,
         shorthand: Shorthand,
         todo: DesiredPlan,
-        again: str = listing.AGAIN,
         notes: Mapping[str, Sequence[str]] = _NO_NOTES,
     ) -> Table:
         """Tell effects, and write unless the plan is refused; gives the rows.
 
-        :param again: the command to continue with if not all was written
         :param notes: lines on an aggregate, by its name
         :raises AnswerIsNo: a reason against the plan, without ``--force``
         """
@@ -94,7 +99,7 @@ class ShorthandWriter(write_args.Writer):
         found = self.execute(cloud, todo.plan, args)
         outcomes = shorthand.rows(found.outcomes, todo.claims.units)
         counted = dataclasses.replace(found, outcomes=outcomes)
-        self.conclude(counted, args, f"{self.then(counted, again)}{more}")
+        self.conclude(counted, args, f"{self.then(counted, self.again)}{more}")
         if args.formatter in base.FOR_PEOPLE:
             self.summary = listing.summary(self.subject(args), outcomes)
 
@@ -164,7 +169,8 @@ class IsolateAggregate(ShorthandWriter):
         cloud = self.cloud()
         assumed = settings.of_cloud(cloud, self.settings(args))
         chosen = args.flavors, args.images, args.create, args.projects
-        aggregate, desired = app_desired.isolate(cloud, args.aggregate, names, *chosen)
+        wanted = Isolation(names, *chosen)
+        aggregate, desired = app_desired.isolate(cloud, args.aggregate, wanted)
         todo = self.plan(desired, assumed)
         if names and not aggregate.hosts:
             base.LOG.warning("%s", listing.no_hosts(aggregate.name))
@@ -173,7 +179,7 @@ class IsolateAggregate(ShorthandWriter):
             wrong = on_wrong_hosts(cloud, todo, aggregate.id)
             lines = listing.dedicated(args.projects, assumed, wrong, self.folds)
             notes[aggregate.name] = list(lines)
-        return self.write(args, desired, todo, notes=notes)
+        return self.write(args, desired, todo, notes)
 
 
 # openstack trait-sched unisolate.
@@ -232,12 +238,14 @@ class UnisolateAggregate(ShorthandWriter):
         cloud = self.cloud()
         assumed = settings.of_cloud(cloud, self.settings(args))
         also = args.remove_traits, args.all_images, args.projects
-        opening = app_desired.unisolate(cloud, args.aggregate, given, assumed, *also)
+        wanted = Unisolation(given, *also)
+        opening = app_desired.unisolate(cloud, args.aggregate, wanted, assumed)
         for unknown in opening.unknown:
             base.LOG.warning("%s", str(unknown))
         todo = self.plan(opening.shorthand, assumed)
         again = paste.line(self._again(args, opening), self.repeated_options)
-        return self.write(args, opening.shorthand, todo, again or listing.AGAIN)
+        self.again = again or listing.AGAIN
+        return self.write(args, opening.shorthand, todo)
 
     def _again(
         self, args: argparse.Namespace, opening: app_desired.Opening

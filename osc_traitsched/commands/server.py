@@ -10,7 +10,7 @@ from typing import Any
 
 from osc_traitsched.app import diff, misplaced, server
 from osc_traitsched.app.misplaced import Scope
-from osc_traitsched.app.server import AskedMove
+from osc_traitsched.app.server import AskedMove, FailedQuery
 from osc_traitsched.app.snapshot import Snapshot
 from osc_traitsched.commands import arguments, base, explain, request_args
 from osc_traitsched.commands.arguments import flag, group, option
@@ -223,13 +223,9 @@ class ExplainServer(base.Command):
         except argparse.ArgumentTypeError as exc:
             raise BadUsage(f"--since: {exc}") from exc
         sources = self.settings(args)
-        found = server.failed(
-            self.cloud(),
-            sources,
-            None if args.since is None else self.now - period,
-            args.project,
-            *args.hosts,
-        )
+        since = None if args.since is None else self.now - period
+        query = FailedQuery(since, args.project, *args.hosts)
+        found = server.failed(self.cloud(), sources, query)
         if args.format == terminal.FORMAT:
             self.app.stdout.write(f"{server_explain.metrics(found)}\n")
         else:
@@ -241,12 +237,11 @@ class ExplainServer(base.Command):
         return ExitCode.FINDINGS if found.total else ExitCode.DONE
 
     def _print(self, found: ServerAnswer, args: argparse.Namespace) -> None:
-        now, options = self.now, self.repeated_options
-        lines = server_explain.lines(found, now, args.long, options, self.width)
+        seen, options = server_explain.Seen(found, self.now), self.repeated_options
+        lines = server_explain.lines(seen, args.long, options, self.width)
         if self.is_quiet and found.failure is not None:
             lines = iter([Line(servers.for_customer(found))])
         is_well = found.failure is None and found.judgement and found.state.host
-        seen = server_explain.Seen(found, now)
         whole = functools.partial(
             server_explain.ServerExplainDocument.of, seen, options
         )

@@ -99,10 +99,8 @@ class SaveSnapshot(base.Command):
         masks = args.mask or args.mask_without_map
         sources = arguments.sources(args, self.app)
         if self.snapshot is None:
-            tool = f"osc-traitsched {metadata.version('osc-traitsched')}"
-            found = snapshot.save(
-                self.cloud(), sources, tool, args.light, self._progress
-            )
+            found = snapshot.save(self.cloud(), sources, args.light, self._progress)
+            found["tool"] = f"osc-traitsched {metadata.version('osc-traitsched')}"
             own = None if args.light else base.nova_python(args, sources)
             if own is not None:
                 try:

@@ -83,13 +83,8 @@ class AddTraits(ShorthandWriter):
         arguments.check_columns(args, listing.ADDED)
         selectors = arguments.target_selectors(args)
         cloud = self.cloud()
-        todo = trait.plan_add(
-            cloud,
-            names,
-            selectors,
-            args.create,
-            arguments.found(args, self.app),
-        )
+        asked = trait.TraitSelection(names, selectors, create=args.create)
+        todo = trait.plan_add(cloud, asked, arguments.found(args, self.app))
         write_args.warn(todo, args, self.folds, removing=False)
         write_args.refuse(with_reasons(todo.refusals), args.force, self.folds)
         if args.dry_run and todo.creates:
@@ -108,9 +103,7 @@ class AddTraits(ShorthandWriter):
         cloud = self.cloud()
         assumed = settings.of_cloud(cloud, arguments.found(args, self.app))
         selectors = arguments.target_selectors(args)
-        desired = app_desired.like(
-            cloud, args.like, selectors, assumed, args.like_aggregates
-        )
+        desired = app_desired.like(cloud, args.like, selectors, args.like_aggregates)
         return self.write(args, desired, self.plan(desired, assumed))
 
     def subject(self, args: argparse.Namespace) -> str:
@@ -157,7 +150,8 @@ class RemoveTraits(write_args.Writer):
         selectors = arguments.target_selectors(args)
         cloud = self.cloud()
         sources = arguments.found(args, self.app)
-        todo = trait.plan_remove(cloud, names, selectors, args.force, sources)
+        asked = trait.TraitSelection(names, selectors, force=args.force)
+        todo = trait.plan_remove(cloud, asked, sources)
         write_args.warn(todo, args, self.folds, removing=True)
         is_asked = args.dry_run and args.formatter in base.QUOTING_FORMATS
         columns, requirers = listing.requirer_rows(todo.refusals)

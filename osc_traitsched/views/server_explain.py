@@ -144,23 +144,29 @@ def _down(when: str, hosts: tuple[str, ...]) -> str:
 # Why a server failed, for a person.
 
 
+class Seen(NamedTuple):
+    """An answer, and when it is shown."""
+
+    answer: ServerAnswer
+    now: datetime.datetime
+
+
 #: Stages whose words of Nova's say more than the verdict.
 _TELLING = frozenset([Stage.REJECTED, Stage.SERVICE, Stage.COMPUTE, Stage.RETRIES])
 
 
 def lines(
-    answer: ServerAnswer,
-    now: datetime.datetime,
+    seen: Seen,
     everything: bool,
     options: Sequence[Option] = (),
     width: int = 0,
 ) -> Iterator[Line]:
     """The text, line by line. Names are not escaped yet.
 
-    :param now: for ages
     :param everything: Nova's words, the request, and all of the explanation
     :param width: of the terminal; 0 for none
     """
+    answer, now = seen
     explanation, judgement = answer.explanation, answer.judgement
     explained: Iterator[Line] = iter(())
     tone: Tone | None = Tone.DOUBT
@@ -470,13 +476,6 @@ def metrics(found: FailedServers) -> str:
             Gauge("failed", "Servers that failed.", [({}, found.total)]),
         ]
     )
-
-
-class Seen(NamedTuple):
-    """An answer, and when it is shown."""
-
-    answer: ServerAnswer
-    now: datetime.datetime
 
 
 def _source(failure: Failure) -> Optional[str]:

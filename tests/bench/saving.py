@@ -64,7 +64,7 @@ def report(server: PlacementServer, hosts: Sequence[Host]) -> None:
     with tempfile.TemporaryDirectory(prefix="traitsched-bench-") as folder:
         old, new = (str(pathlib.Path(folder, f"{n}.json.gz")) for n in (1, 2))
         start = time.process_time()
-        document = snapshot.save(cloud, SettingsSources(), "bench", light=True)
+        document = snapshot.save(cloud, SettingsSources(), light=True)
         _print("light save: CPU seconds", time.process_time() - start)
         # What a full one has: Placement's own inventories.
         document["placement"]["providers"] = made_up(hosts)["placement"]["providers"]

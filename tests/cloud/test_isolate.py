@@ -183,11 +183,12 @@ def core(cloud):
 
 
 def closing(core):
-    return desired.isolate(core, "gold", [GOLD], ["golden"])[1]
+    return desired.isolate(core, "gold", desired.Isolation([GOLD], ["golden"]))[1]
 
 
 def opening(core):
-    opened = desired.unisolate(core, "gold", [GOLD], ISOLATING, remove_traits=True)
+    wanted = desired.Unisolation([GOLD], remove_traits=True)
+    opened = desired.unisolate(core, "gold", wanted, ISOLATING)
     return opened.shorthand
 
 

@@ -407,14 +407,14 @@ def test_trains_compute_api_shows_what_the_request_of_a_failed_build_was(
     boot = make.boot(gold, raw, availability_zone="east")
     cloud, given = Older(admin), ServerSpec()
     found = server.read_server(cloud, kept(make, boot), given)
-    sources = {each.name: each.source for each in found.parts(given)}
+    sources = {each.name: each.source for each in found.parts}
     assert sources[Name.ZONE] is sources[Name.GROUP] is Source.SERVER
     assert sources[Name.HINTS] is Source.NOT_SHOWN
     assert sources[Name.PROPERTIES] is Source.NOW
     settings = SettingsSources(
         nova_conf=(str(failing.nova_conf),), nova_release=failing.release.number
     )
-    question, _ = server.question_of(cloud, found, given, settings)
+    question, _ = server.question_of(cloud, found, settings)
     assert question.spec.zone == "east"
     assert [question.request().query()] == logs.queries(failing, boot.request)
 

@@ -17,7 +17,7 @@ import yaml
 from osc_traitsched.app import explain, server, settings, snapshot, trait
 from osc_traitsched.app.desired import judged as judged_plan
 from osc_traitsched.app.desired import plan_desired
-from osc_traitsched.app.judging import by_flavor
+from osc_traitsched.app.judging import FlavorScope, by_flavor
 from osc_traitsched.config import desired
 from osc_traitsched.core.answer import Reason
 from osc_traitsched.core.change.effects import LeavesNoHost
@@ -84,8 +84,10 @@ def planned(saved, kind, wanted):
         names, hosts = wanted
         chosen = Selectors(hosts=tuple(hosts))
         if kind == "add":
-            return trait.plan_add(cloud, names, chosen, True, sources)
-        return trait.plan_remove(cloud, names, chosen, False, sources)
+            return trait.plan_add(
+                cloud, trait.TraitSelection(names, chosen, create=True), sources
+            )
+        return trait.plan_remove(cloud, trait.TraitSelection(names, chosen), sources)
     state, mistakes = desired.read_text("w.yaml", wanted)
     assert not mistakes, wanted
     assumed = settings.of_cloud(cloud, sources)
@@ -146,7 +148,7 @@ def able(document):
     for zone, project in itertools.product({None, *zones}, (ANYONE, OURS, THEIRS)):
         spec = ServerSpec(image="", zone=zone, project=project)
         try:
-            every = by_flavor(cloud, spec, sources, images=images)
+            every = by_flavor(cloud, spec, sources, FlavorScope(images=images))
         except AnswerIsNo:
             # No host of the zone is enabled.
             continue

@@ -50,6 +50,7 @@ class CapacityQuery:
     :ivar all_enabled: as if all compute services were enabled and up
     :ivar lose: hosts, zones or aggregates, or globs, to lose one at a time; or
         ``any-host``, ``any-zone`` and ``any-aggregate``
+    :ivar host: to count on this host alone
     """
 
     flavors: tuple[str, ...] = ()
@@ -61,6 +62,7 @@ class CapacityQuery:
     at_least: int = 0
     all_enabled: bool = False
     lose: tuple[str, ...] = ()
+    host: str = ""
 
 
 @dataclasses.dataclass(frozen=True)

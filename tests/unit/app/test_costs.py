@@ -16,6 +16,7 @@ from osc_traitsched.core.judge import doubts
 from osc_traitsched.core.judge.capacity import Counter
 from osc_traitsched.core.judge.judgement import Judgement
 from osc_traitsched.core.nova.question import ServerSpec
+from osc_traitsched.core.servers.usage import CapacityQuery
 from tests.services.environment import REPOSITORY
 
 CLOUD = json.loads((REPOSITORY / "examples" / "cloud.json").read_text())
@@ -51,7 +52,9 @@ def test_options_that_a_request_does_not_read_make_no_request(night, monkeypatch
 
 def test_a_host_is_shown_by_counting_on_it_alone(night, monkeypatch):
     counted = counting(monkeypatch, Counter, "on")
-    found = host.host(night.cloud, "cmp01", ServerSpec(image=""), night.sources)
+    found = host.host(
+        night.cloud, ServerSpec(image=""), night.sources, CapacityQuery(host="cmp01")
+    )
     assert found.fits
     roots = {root for _, several, *_ in counted for root in several}
     assert roots == {found.host.uuid}

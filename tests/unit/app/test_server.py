@@ -27,6 +27,7 @@ from osc_traitsched.core.servers.fleet import FailedKind, FailedServer, FailedSe
 from osc_traitsched.core.servers.moves import Because, of_own_host
 from osc_traitsched.core.servers.state import Name, Source
 from osc_traitsched.views import destinations, server_explain
+from osc_traitsched.views.server_explain import Seen
 from osc_traitsched.views.terminal import Tone
 from tests.schemas import closed
 from tests.unit.app.recorded import (
@@ -136,8 +137,8 @@ def paths(service):
     return [path for path, _ in service.asked]
 
 
-def sources(found, given=NOTHING):
-    return {each.name: each.source for each in found.parts(given)}
+def sources(found):
+    return {each.name: each.source for each in found.parts}
 
 
 def test_a_failed_build_is_explained_as_it_was_asked_for():
@@ -155,7 +156,7 @@ def test_a_port_that_a_failed_build_still_has_is_judged():
     has.network = RecordedService("network", BOUND)
     found = app_server.read_server(has, ID, NOTHING)
     assert sources(found)[Name.PORTS] is Source.BOUND
-    question, _ = app_server.question_of(has, found, NOTHING, SOURCES)
+    question, _ = app_server.question_of(has, found, SOURCES)
     assert f"{EGRESS}%3A1000" in question.request().query()
     has.network = RecordedService(
         "network", {f"/ports?device_id={ID}": NotInCatalog("network")}
@@ -182,7 +183,7 @@ def test_hidden_actions_leave_a_build_judged_and_other_actions_unknown():
         "A new server: 1 of 3 hosts can take it.",
         f"Not read: its actions ({NO_ACTIONS})",
     ]
-    lines = list(server_explain.lines(found, NOW, everything=True))
+    lines = list(server_explain.lines(Seen(found, NOW), everything=True))
     assert not [each for each in lines if "set its state by hand" in each.text]
 
 
@@ -216,7 +217,9 @@ def failed(action, host="cmp02", **more):
 
 
 def text(found):
-    return [each.text for each in server_explain.lines(found, NOW, everything=False)]
+    return [
+        each.text for each in server_explain.lines(Seen(found, NOW), everything=False)
+    ]
 
 
 UNKNOWN_CAUSE = (
@@ -250,7 +253,7 @@ def test_a_fix_that_leaves_no_record_is_neither_named_nor_confused_with_news(cha
     found = app_server.answer(cloud(body(), **changes), ID, NOTHING, SOURCES)
     assert found.is_unexplained
     assert exit_code_of_failure(found) is ExitCode.UNKNOWN
-    first, *_ = server_explain.lines(found, NOW, everything=False)
+    first, *_ = server_explain.lines(Seen(found, NOW), everything=False)
     assert first.tone is Tone.DOUBT
     assert text(found)[:4] == [
         f"{FAILED} Now 1 of 3 hosts may take it; why it failed is not known.",
@@ -328,7 +331,7 @@ def test_no_verdict_is_sure_against_a_failure_that_it_does_not_judge(
     assert exit_code_of_failure(found) is (
         ExitCode.DONE if is_sure else ExitCode.UNKNOWN
     )
-    first, second, *_ = server_explain.lines(found, NOW, everything=False)
+    first, second, *_ = server_explain.lines(Seen(found, NOW), everything=False)
     assert first.tone is (Tone.YES if is_sure else Tone.DOUBT)
     end = (
         "cmp01 can take it."
@@ -474,7 +477,7 @@ def test_ports_and_root_volume_are_those_that_are_bound_to_it():
     has = cloud(body(**more, **{"OS-SRV-USG:launched_at": THEN}))
     found = app_server.read_server(has, ID, NOTHING)
     assert sources(found)[Name.PORTS] is sources(found)[Name.VOLUME] is Source.BOUND
-    question, _ = app_server.question_of(has, found, NOTHING, SOURCES)
+    question, _ = app_server.question_of(has, found, SOURCES)
     query = question.request().query()
     assert f"{EGRESS}%3A1000" in query
     assert "CUSTOM_SILVER" in query
@@ -484,8 +487,8 @@ def test_what_the_user_names_is_not_looked_for():
     given = ServerSpec(volume=VOLUME)
     has = cloud(body(image=""))
     found = app_server.read_server(has, ID, given)
-    assert (found.volume, sources(found, given)[Name.VOLUME]) == (None, Source.GIVEN)
-    question, _ = app_server.question_of(has, found, given, SOURCES)
+    assert (found.volume, sources(found)[Name.VOLUME]) == (None, Source.GIVEN)
+    question, _ = app_server.question_of(has, found, SOURCES)
     assert question.parts.boots_from == VOLUME
 
 
@@ -505,7 +508,7 @@ def test_a_server_that_is_kept_gets_no_change_of_its_flavor_suggested():
     other = {**GOLD, "extra_specs": {"trait:CUSTOM_SILVER": "required"}}
     has = cloud(body(flavor=other))
     found = app_server.read_server(has, ID, NOTHING)
-    question, is_changed = app_server.question_of(has, found, NOTHING, SOURCES)
+    question, is_changed = app_server.question_of(has, found, SOURCES)
     assert (question.is_kept, is_changed) == (True, True)
     assert question.flavor["extra_specs"] == other["extra_specs"]
 

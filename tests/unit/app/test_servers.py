@@ -119,7 +119,7 @@ def test_of_a_host_with_several_nodes_the_servers_on_the_others_do_not_count():
 
 
 def remove(found, force=False, name="CUSTOM_A100"):
-    return trait.plan_remove(found, [name], THE_GPU, force)
+    return trait.plan_remove(found, trait.TraitSelection([name], THE_GPU, force=force))
 
 
 def test_a_trait_that_a_server_requires_does_not_go_from_its_last_host():

@@ -68,7 +68,9 @@ def cloud(
 
 
 def remove(found, host="cmp01", force=False):
-    return trait.plan_remove(found, [GOLD], Selectors(hosts=(host,)), force)
+    return trait.plan_remove(
+        found, trait.TraitSelection([GOLD], Selectors(hosts=(host,)), force=force)
+    )
 
 
 def compute_asked(found):
@@ -103,7 +105,7 @@ def test_an_aggregate_in_other_letters_requires_the_trait_too(key, value):
 def test_what_becomes_of_flavors_is_judged_by_the_settings_that_were_found():
     sources = SettingsSources(found=SettingsSources("a test", nova_conf=("none.conf",)))
     host = Selectors(hosts=("cmp01",))
-    todo = trait.plan_remove(cloud(), [GOLD], host, False, sources)
+    todo = trait.plan_remove(cloud(), trait.TraitSelection([GOLD], host), sources)
     assert [type(each) for each in todo.refusals] == [BadConfiguration]
 
 
@@ -141,7 +143,7 @@ def test_where_another_host_keeps_the_trait_nova_need_not_answer_and_that_is_sai
 
 
 def add(found, name=GOLD, host="cmp02"):
-    return trait.plan_add(found, [name], Selectors(hosts=(host,)))
+    return trait.plan_add(found, trait.TraitSelection([name], Selectors(hosts=(host,))))
 
 
 @pytest.mark.parametrize("status", [400, 403, 500, None])
@@ -178,13 +180,15 @@ def test_an_add_names_the_flavors_that_it_lets_in():
 
 def test_a_host_that_has_such_a_trait_already_is_left_as_it_is():
     found = cloud(known=("COMPUTE_NODE",))
-    todo = trait.plan_add(found, ["COMPUTE_NODE"], Selectors(hosts=("cmp01",)))
+    todo = trait.plan_add(
+        found, trait.TraitSelection(["COMPUTE_NODE"], Selectors(hosts=("cmp01",)))
+    )
     assert not todo.plan.has_changes
 
 
 def test_a_provider_in_a_host_s_tree_is_no_host():
     gpu = Selectors(providers=("cmp01_gpu",))
-    todo = trait.plan_add(cloud(known=(SHARING,)), [SHARING], gpu)
+    todo = trait.plan_add(cloud(known=(SHARING,)), trait.TraitSelection([SHARING], gpu))
     assert todo.plan.has_changes
 
 

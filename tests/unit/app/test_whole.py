@@ -165,8 +165,10 @@ def test_the_last_provider_keeps_a_trait_that_a_hidden_flavor_may_require(
     )
     gpu = Selectors(providers=("cmp01_gpu",))
     if whole:
-        found = trait.plan_remove(cloud, ["CUSTOM_A100"], gpu, force=False)
+        found = trait.plan_remove(cloud, trait.TraitSelection(["CUSTOM_A100"], gpu))
         assert found.plan.has_changes
         return
-    (refusal,) = trait.plan_remove(cloud, ["CUSTOM_A100"], gpu, False).refusals
+    (refusal,) = trait.plan_remove(
+        cloud, trait.TraitSelection(["CUSTOM_A100"], gpu)
+    ).refusals
     assert "requires it can't be read (compute: hides private flavors" in str(refusal)

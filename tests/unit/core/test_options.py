@@ -787,7 +787,8 @@ def test_a_server_that_runs_is_evidence_against_an_option_by_evidence():
     state = ServerState("id", "web", "ACTIVE", "project", "a", "a")
     now = datetime.datetime.now(datetime.timezone.utc)
     answer = ServerAnswer(state, 79, (), explanation=Explanation(unsure))
-    line = list(server_explain.lines(answer, now, everything=False))[1]
+    seen = server_explain.Seen(answer, now)
+    line = list(server_explain.lines(seen, everything=False))[1]
     assert line.tone is Tone.DOUBT
     assert line.text == "Depends on nova.conf: a is in the isolated aggregate gold."
 

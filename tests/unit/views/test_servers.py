@@ -49,7 +49,7 @@ def answer(failure, state=STATE, parts=(), **more):
 
 
 def text(found, everything=False):
-    return [each.text for each in server_explain.lines(found, NOW, everything)]
+    return [each.text for each in server_explain.lines(Seen(found, NOW), everything)]
 
 
 @pytest.mark.parametrize(
