@@ -7,9 +7,13 @@ import difflib
 import re
 import unicodedata
 from collections.abc import Collection, Iterable, Iterator
+from typing import TypeVar
 
 # How every view writes lists, numbers of things, and names that anybody chose.
 
+
+_K = TypeVar("_K")
+_V = TypeVar("_V")
 
 _MOST_NAMES = 10
 #: How many names a folded line has, and one that is not folded.
@@ -203,9 +207,7 @@ def near_names(
 
     :param cutoff: :data:`ALMOST` for those that differ by a letter or two
     """
-    folded: dict[str, list[str]] = {}
-    for each in sorted(candidates):
-        folded.setdefault(each.casefold(), []).append(each)
+    folded = by_key((each.casefold(), each) for each in sorted(candidates))
     own = name.casefold()
     matcher = difflib.SequenceMatcher(b=own)
 
@@ -223,3 +225,14 @@ def near_or_longer(name: str, candidates: Collection[str]) -> tuple[str, ...]:
     """:func:`near_names`, or else at most three that begin with the name."""
     longer = (each for each in sorted(candidates) if name and each.startswith(name))
     return near_names(name, candidates) or tuple(longer)[:3]
+
+
+# Values by key.
+
+
+def by_key(pairs: Iterable[tuple[_K, _V]]) -> dict[_K, list[_V]]:
+    """All values of each key, in their order."""
+    found: dict[_K, list[_V]] = {}
+    for key, value in pairs:
+        found.setdefault(key, []).append(value)
+    return found

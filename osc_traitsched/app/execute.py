@@ -25,6 +25,7 @@ from osc_traitsched.core.change.model import (
     not_done,
 )
 from osc_traitsched.core.errors import Unexpected
+from osc_traitsched.text import by_key
 
 #: After so many changes in a row without an answer, no other starts.
 _MOST_UNANSWERED = 3
@@ -148,12 +149,11 @@ class _Run:
         self._given_up = threading.Event()
 
     def stage(self, changes: Sequence[Change], jobs: int) -> list[Outcome]:
-        units: dict[str, list[tuple[int, Change]]] = {}
-        for number, change in enumerate(changes):
-            if change.is_sent or not change.blocked:
-                units.setdefault(change.moving_host or str(number), []).append(
-                    (number, change)
-                )
+        units = by_key(
+            (change.moving_host or str(number), (number, change))
+            for number, change in enumerate(changes)
+            if change.is_sent or not change.blocked
+        )
         waiting = queue.SimpleQueue[_Unit]()
         for each in units.values():
             waiting.put(each)

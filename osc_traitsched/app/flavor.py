@@ -21,6 +21,7 @@ from osc_traitsched.core.servers.usage import (
     FlavorView,
     ImageView,
 )
+from osc_traitsched.text import by_key
 
 # What a flavor needs, and where it fits.
 
@@ -134,10 +135,11 @@ def _with_images(
 
 def _images(cloud: Cloud, release: int) -> Sequence[Sequence[Body]]:
     """Active public images in kinds that Nova cannot tell apart, the largest first."""
-    kinds: dict[frozenset[tuple[str, str]], list[Body]] = {}
-    for image in lookup.images(cloud, {}):
-        if image["visibility"] == "public" and image["status"] == "active":
-            kinds.setdefault(requirements(image, release), []).append(image)
+    kinds = by_key(
+        (requirements(image, release), image)
+        for image in lookup.images(cloud, {})
+        if image["visibility"] == "public" and image["status"] == "active"
+    )
     return sorted(kinds.values(), key=lambda kind: -len(kind))
 
 

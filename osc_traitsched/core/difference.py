@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from osc_traitsched.core.inventory.trait import DISABLED
+from osc_traitsched.text import by_key
 
 Body = Mapping[str, Any]
 Path = tuple[str, ...]
@@ -171,9 +172,7 @@ def difference(old: Body, new: Body) -> tuple[Change, ...]:
 
 def _merged(changes: Iterable[Change]) -> Iterator[Change]:
     """One change for what Nova and Placement, or several nodes of a host, both have."""
-    rows: dict[tuple[str, str, str], list[Change]] = {}
-    for each in changes:
-        rows.setdefault((each.kind, each.name, each.text), []).append(each)
+    rows = by_key(((each.kind, each.name, each.text), each) for each in changes)
     for several in rows.values():
         puts = tuple(put for each in several for put in each.puts)
         hosts = frozenset[str]().union(*(each.hosts for each in several))

@@ -18,7 +18,7 @@ from osc_traitsched.core.placement.facts import Room
 from osc_traitsched.core.servers.drain import StuckReason
 from osc_traitsched.core.servers.usage import Capacity
 from osc_traitsched.documents import JsonObject, field
-from osc_traitsched.text import and_more, between, count, led, listed, ranges
+from osc_traitsched.text import and_more, between, by_key, count, led, listed, ranges
 from osc_traitsched.views import moves as drain_prose
 from osc_traitsched.views import terminal
 from osc_traitsched.views.diff import SinceDocument, since_lines
@@ -119,10 +119,11 @@ def _without_room(found: Capacity, width: int, most: int) -> Iterator[str]:
 
     :param most: lines; 0 for all
     """
-    by_cause: dict[tuple[str, str], list[str]] = {}
-    for fit in () if found.is_change else found.flavors:
-        if not fit.room.most:
-            by_cause.setdefault((kind(fit), cause(fit)), []).append(fit.name)
+    by_cause = by_key(
+        ((kind(fit), cause(fit)), fit.name)
+        for fit in (() if found.is_change else found.flavors)
+        if not fit.room.most
+    )
     is_about_hosts = found.removed and not found.query.flavors
     for rejected in () if is_about_hosts else found.rejected:
         why = (_REJECTED, f": {verdict.rejected(rejected)}")

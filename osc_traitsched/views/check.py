@@ -11,7 +11,7 @@ from osc_traitsched.core.check.rule import Rule
 from osc_traitsched.core.check.survey import Finding, Severity, SubjectKind, Survey
 from osc_traitsched.core.nova.options import options_in
 from osc_traitsched.paste import Option, line, openstack
-from osc_traitsched.text import count, listed, option
+from osc_traitsched.text import by_key, count, listed, option
 from osc_traitsched.views import terminal
 from osc_traitsched.views.listing import Names, Table
 from osc_traitsched.views.terminal import Gauge, Line, Tone, cut, painted
@@ -47,10 +47,11 @@ def blocks(
     :param width: of the terminal; 0 for everything
     :param height: rows for all lines; 0 for any number
     """
-    groups: dict[tuple[str, Severity], list[Finding]] = {}
-    for finding in findings:
-        if finding.severity.rank <= least.rank:
-            groups.setdefault((finding.rule, finding.severity), []).append(finding)
+    groups = by_key(
+        ((finding.rule, finding.severity), finding)
+        for finding in findings
+        if finding.severity.rank <= least.rank
+    )
     shown = [
         list(_block(rule, severity, alike, options, width))
         for (rule, severity), alike in groups.items()
@@ -88,9 +89,7 @@ def _block(
     width: int,
 ) -> Iterator[Line]:
     """Findings with the same problem share a line."""
-    by_problem: dict[str, list[Finding]] = {}
-    for finding in findings:
-        by_problem.setdefault(finding.words().problem, []).append(finding)
+    by_problem = by_key((finding.words().problem, finding) for finding in findings)
     title = f"{severity.value.upper()}  {rule}  {_subjects(findings, width)}"
     yield Line(title, _TONES[severity])
     problems = [
@@ -113,9 +112,7 @@ def _block(
 
 def _subjects(findings: Sequence[Finding], width: int) -> str:
     """``flavors a, b and 3 more``."""
-    names: dict[SubjectKind, list[str]] = {}
-    for finding in findings:
-        names.setdefault(finding.kind, []).append(_name(finding))
+    names = by_key((finding.kind, _name(finding)) for finding in findings)
     most = _MOST_NAMES if width else len(findings)
     return "; ".join(
         listed(dict.fromkeys(those), kind.value, most) for kind, those in names.items()

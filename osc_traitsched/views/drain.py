@@ -17,7 +17,7 @@ from osc_traitsched.core.servers.drain import IMAGE, ZONE, Drain, Stuck, StuckRe
 from osc_traitsched.core.servers.moves import STATE
 from osc_traitsched.documents import JsonObject, Whole, field
 from osc_traitsched.paste import Command, Option, line, openstack
-from osc_traitsched.text import agreed, and_more, count, listed, ranges, visible
+from osc_traitsched.text import agreed, and_more, by_key, count, listed, ranges, visible
 from osc_traitsched.views import moves as moves_views
 from osc_traitsched.views import servers
 from osc_traitsched.views.explain import reasons as explain_reasons
@@ -160,9 +160,7 @@ def lines(
 
 def _stuck(found: Drain, options: Sequence[Option], everything: bool) -> Iterator[str]:
     """Those of one reason together."""
-    groups: dict[tuple[str, ...], list[Stuck]] = {}
-    for each in found.stuck:
-        groups.setdefault(tuple(why(each, found)), []).append(each)
+    groups = by_key((tuple(why(each, found)), each) for each in found.stuck)
     most = len(groups) if everything else MOST_STUCK
     for reasons, several in list(groups.items())[:most]:
         text = servers.lower(" ".join(reasons))

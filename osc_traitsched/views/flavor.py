@@ -21,7 +21,7 @@ from osc_traitsched.core.servers.usage import (
     ImageView,
 )
 from osc_traitsched.documents import JsonObject, field
-from osc_traitsched.text import and_more, between, count, led, listed, ranges
+from osc_traitsched.text import and_more, between, by_key, count, led, listed, ranges
 from osc_traitsched.views import capacity
 from osc_traitsched.views.capacity import GroupFit, ServerRange
 from osc_traitsched.views.diff import SinceDocument, since_lines

@@ -25,6 +25,7 @@ from osc_traitsched.paste import Option, line, openstack
 from osc_traitsched.text import (
     and_more,
     between,
+    by_key,
     count,
     led,
     listed,
@@ -282,10 +283,7 @@ class ValueCell(Cell):
 
 def zones(uses: Iterable[HostUse], chosen: Sequence[str] = ()) -> Table:
     """One row a zone, of these or of all; raises NothingMatches."""
-    hosts: dict[str, list[HostUse]] = {}
-    for use in uses:
-        for zone in use.zones:
-            hosts.setdefault(zone, []).append(use)
+    hosts = by_key((zone, use) for use in uses for zone in use.zones)
     columns = {
         "zone": lambda zone: zone,
         "hosts": lambda zone: len(hosts[zone]),

@@ -20,7 +20,7 @@ from osc_traitsched.core.servers.fleet import (
 )
 from osc_traitsched.core.servers.misplaced import JudgedServer, Placements
 from osc_traitsched.paste import Option, Placeholder, line, openstack
-from osc_traitsched.text import agreed, and_more, count, listed, plural, ranges
+from osc_traitsched.text import agreed, and_more, by_key, count, listed, plural, ranges
 from osc_traitsched.views.explain import reasons, words
 from osc_traitsched.views.listing import Names, Table
 
@@ -167,9 +167,7 @@ def _lacked(servers: Iterable[JudgedServer]) -> dict[str, set[str]]:
 def _groups(
     servers: Iterable[JudgedServer], found: Placements
 ) -> list[tuple[tuple[str, ...], Sequence[JudgedServer]]]:
-    groups: dict[tuple[str, ...], list[JudgedServer]] = collections.defaultdict(list)
-    for each in servers:
-        groups[_said(each, found)].append(each)
+    groups = by_key((_said(each, found), each) for each in servers)
     return sorted(groups.items(), key=lambda group: (-len(group[1]), group[0]))
 
 

@@ -16,6 +16,7 @@ from osc_traitsched.text import (
     FEW,
     SCREEN,
     agreed,
+    by_key,
     count,
     listed,
     quoted,
@@ -389,9 +390,9 @@ class _View:
         """A line such as ``gold (h): any server may land here, 9 more flavors``."""
         whom = self.found[subject]
         whom = {w: whom[w] for w in (_ANY_SERVER, _OF_PROJECTS) if w in whom} or whom
-        by_hosts: dict[tuple[frozenset[str], str], list[str]] = {}
-        for (noun, name), roots in whom.items():
-            by_hosts.setdefault((roots, noun), []).append(name)
+        by_hosts = by_key(
+            ((roots, noun), name) for ((noun, name), roots) in whom.items()
+        )
         said = [
             (
                 listed(map(quoted, names), noun, most) if noun else names[0],

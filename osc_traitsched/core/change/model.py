@@ -19,7 +19,7 @@ from osc_traitsched.core.inventory.trait import (
     isolated_by,
     requires,
 )
-from osc_traitsched.text import listed, quoted
+from osc_traitsched.text import by_key, listed, quoted
 
 # The one model of everything that is written, and what became of it.
 
@@ -441,10 +441,9 @@ def ordered(
     :param collation: how Nova's database compares metadata
     """
     order = _Order(tuple(changes), aggregates, collation)
-    steps: dict[_Step, list[Change]] = {}
-    for change in order.changes:
-        for step, part in order.parts(change):
-            steps.setdefault(step, []).append(part)
+    steps = by_key(
+        (step, part) for change in order.changes for step, part in order.parts(change)
+    )
     return Plan.of(*(_units(step, steps[step]) for step in sorted(steps)))
 
 

@@ -28,7 +28,7 @@ from osc_traitsched.core.inventory.snapshot import (
 )
 from osc_traitsched.core.inventory.snapshot import membership_differences as differences
 from osc_traitsched.core.inventory.trait import Collation, Ownership
-from osc_traitsched.text import ALL, FEW, agreed, listed, quoted
+from osc_traitsched.text import ALL, FEW, agreed, by_key, listed, quoted
 
 # Providers as objects to change: their traits, and the aggregates that they are in.
 
@@ -162,11 +162,12 @@ def reverted_by_nova(changes: Iterable[Change]) -> tuple[RevertedByNova, ...]:
 
 def role_changed(changes: Iterable[Change], hosts: Set[str]) -> list[errors.AnswerIsNo]:
     """The error about roles that hosts (root UUIDs) would gain or lose, if any."""
-    found: dict[str, list[str]] = {}
-    for change in of_providers(changes):
-        if change.object.id in hosts:
-            for name in sorted(_touched([change]) & trait.ROLES):
-                found.setdefault(name, []).append(change.object.name)
+    found = by_key(
+        (name, change.object.name)
+        for change in of_providers(changes)
+        if change.object.id in hosts
+        for name in sorted(_touched([change]) & trait.ROLES)
+    )
     reasons = "; ".join(
         f"{name} says what a provider is, here {listed(found[name])}: {_ROLES[name]}"
         for name in sorted(found)

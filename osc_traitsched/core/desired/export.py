@@ -46,7 +46,7 @@ from osc_traitsched.core.inventory.trait import (
 )
 from osc_traitsched.core.inventory.trait import is_project_id as is_id
 from osc_traitsched.core.nova.question import Body
-from osc_traitsched.text import listed, quoted, visible
+from osc_traitsched.text import by_key, listed, quoted, visible
 
 # From a cloud back to files: exports and undo files.
 
@@ -361,9 +361,9 @@ class Shorthand:
         self, outcomes: Iterable[Outcome], units: Iterable[Unit]
     ) -> tuple[Outcome, ...]:
         """One outcome for each write, and for each object that needs none."""
-        by_object: dict[tuple[ObjectKind, str], list[Outcome]] = {}
-        for outcome in outcomes:
-            by_object.setdefault(_mark(outcome.change.object), []).append(outcome)
+        by_object = by_key(
+            (_mark(outcome.change.object), outcome) for outcome in outcomes
+        )
         for target in (*(target for target, _ in units), *self.named):
             unchanged = Outcome(Change(target, State({}), {}), Status.UNCHANGED)
             by_object.setdefault(_mark(target), [unchanged])

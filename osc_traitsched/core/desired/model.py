@@ -16,7 +16,7 @@ from osc_traitsched.core.errors import (
     TraitSchedError,
 )
 from osc_traitsched.core.inventory.trait import is_wellformed
-from osc_traitsched.text import near_names, quoted, visible
+from osc_traitsched.text import by_key, near_names, quoted, visible
 
 # Entries of files: one for each unit, with its line.
 
@@ -321,9 +321,7 @@ _FEWEST = 2
 
 def grouped(entries: Iterable[Entry]) -> DesiredState:
     """Entries with a group for each repeated list of hosts."""
-    lists: dict[tuple[Part, Text], list[Entry]] = {}
-    for entry in entries:
-        lists.setdefault((entry.part, entry.of), []).append(entry)
+    lists = by_key(((entry.part, entry.of), entry) for entry in entries)
     sets = {
         what: frozenset(entry.value.text for entry in each)
         for what, each in lists.items()

@@ -26,7 +26,6 @@ from osc_traitsched.core.desired.model import (
     DesiredState,
     Entry,
     EntryError,
-    Only,
     Part,
     Text,
     Unit,
@@ -48,7 +47,7 @@ from osc_traitsched.core.nova.options import SchedulerSettings
 from osc_traitsched.core.nova.question import Body, Move, MoveKind, Question
 from osc_traitsched.core.nova.server import SoFar
 from osc_traitsched.paste import line, openstack
-from osc_traitsched.text import count, listed, near_names, quoted, visible
+from osc_traitsched.text import by_key, count, listed, near_names, quoted, visible
 
 # Traits that Nova requires for a flavor, to open isolated aggregates.
 
@@ -125,14 +124,16 @@ class _Claiming:
     def __post_init__(self) -> None:
         self.claims = Claims()
         self.mistakes: list[EntryError] = []
-        self._lines: dict[str, list[Entry]] = {}
-        for entry in self.desired.entries:
-            if entry.part.section == "aggregates":
-                self._lines.setdefault(entry.of.text, []).append(entry)
-        self._only: dict[str, list[Only]] = {}
-        for only in self.desired.only:
-            if only.section == "aggregates":
-                self._only.setdefault(only.of.text, []).append(only)
+        self._lines = by_key(
+            (entry.of.text, entry)
+            for entry in self.desired.entries
+            if entry.part.section == "aggregates"
+        )
+        self._only = by_key(
+            (only.of.text, only)
+            for only in self.desired.only
+            if only.section == "aggregates"
+        )
         self._hold()
 
     def _hold(self) -> None:

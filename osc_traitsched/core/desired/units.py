@@ -41,7 +41,6 @@ from osc_traitsched.core.errors import BadQuestion, NothingMatches, TraitSchedEr
 from osc_traitsched.core.inventory.snapshot import (
     Aggregate,
     Holding,
-    Provider,
     Selected,
     Selectors,
     Snapshot,
@@ -62,6 +61,7 @@ from osc_traitsched.core.inventory.trait import placement_projects as found_in
 from osc_traitsched.core.nova.question import Body
 from osc_traitsched.text import (
     Namesake,
+    by_key,
     count,
     is_pattern,
     listed,
@@ -224,9 +224,9 @@ class Finder:
         self._service_hosts = functools.cache(self._of_nova)
         self._patterns = functools.cache(self._written)
         self._is_known = functools.cache(self._exists)
-        self._by_label: dict[str, list[Provider]] = {}
-        for host in snapshot.hosts:
-            self._by_label.setdefault(host.name.partition(".")[0], []).append(host)
+        self._by_label = by_key(
+            (host.name.partition(".")[0], host) for host in snapshot.hosts
+        )
         computes = snapshot.nova.computes
         self._service_of = {node.uuid: node.service_host for node in computes}
 

@@ -26,7 +26,7 @@ from osc_traitsched.core.inventory.trait import (
     projects_in,
     zone_in,
 )
-from osc_traitsched.text import Namesake, is_pattern, near_names, quoted, ranges
+from osc_traitsched.text import Namesake, by_key, is_pattern, near_names, quoted, ranges
 
 # Providers of Placement, and Nova's compute nodes and aggregates.
 
@@ -535,9 +535,10 @@ class Snapshot:
 
     def trees(self, roots: tuple[Provider, ...]) -> tuple[Provider, ...]:
         """Trees of the roots, each parent right before its children."""
-        children: dict[str | None, list[Provider]] = {}
-        for provider in sorted(self.providers, key=lambda p: p.name, reverse=True):
-            children.setdefault(provider.parent, []).append(provider)
+        children = by_key(
+            (provider.parent, provider)
+            for provider in sorted(self.providers, key=lambda p: p.name, reverse=True)
+        )
         found = []
         waiting = list(reversed(roots))
         while waiting:

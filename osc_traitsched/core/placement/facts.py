@@ -18,6 +18,7 @@ from osc_traitsched.core.inventory.snapshot import (
 )
 from osc_traitsched.core.inventory.trait import DISABLED, is_custom
 from osc_traitsched.core.nova.clause import Condition, MemberOf, Resource, Trait
+from osc_traitsched.text import by_key
 
 # Facts about providers, allocation candidates, and how many servers fit.
 
@@ -716,9 +717,7 @@ def undecided(
 
     :param roots: of the hosts that matter, the most important ones first
     """
-    amounts: dict[str, list[int]] = collections.defaultdict(list)
-    for name, wanted in sorted(requested):
-        amounts[name].append(wanted)
+    amounts = by_key((name, wanted) for name, wanted in sorted(requested))
     kinds: dict[object, list[str]] = {}
     for uuid in dict.fromkeys(uuid for root in roots for uuid in facts.reachable(root)):
         inventory = facts.stock.get(uuid)

@@ -15,6 +15,7 @@ from osc_traitsched.core.nova.clause import (
 )
 from osc_traitsched.core.nova.request import Request
 from osc_traitsched.core.placement.facts import Amount, Stock
+from osc_traitsched.text import by_key
 
 # How to learn which aggregates providers are in by asking for few unions.
 #
@@ -142,10 +143,11 @@ def demands(requests: Iterable[Request]) -> tuple[ClassDemand, ...]:
     """Demands of requests, by class."""
     found: dict[ClassDemand, None] = {}
     for request in requests:
-        asked: dict[str, list[Resource]] = collections.defaultdict(list)
-        for clause in request.clauses:
-            if isinstance(clause, Resource):
-                asked[clause.resource_class].append(clause)
+        asked = by_key(
+            (clause.resource_class, clause)
+            for clause in request.clauses
+            if isinstance(clause, Resource)
+        )
         for name, clauses in asked.items():
             if len(clauses) > 1:
                 found[_demand(name, clauses, request.group_policy)] = None
@@ -224,9 +226,7 @@ def limits(
     :param stock: inventories by provider and class, if read
     :param ask: queries Placement for the providers that can give an amount
     """
-    by_class: dict[str, list[ClassDemand]] = collections.defaultdict(list)
-    for demand in demands:
-        by_class[demand.resource_class].append(demand)
+    by_class = by_key((demand.resource_class, demand) for demand in demands)
     found: dict[str, dict[str, int]] = {}
     for name, several in by_class.items():
         free = {uuid: each[name].free for uuid, each in stock.items() if name in each}

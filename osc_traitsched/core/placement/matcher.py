@@ -31,6 +31,7 @@ from osc_traitsched.core.placement.facts import (
     Remaining,
     by_suffix,
 )
+from osc_traitsched.text import by_key
 
 # Exact search for allocations in one tree.
 
@@ -654,9 +655,9 @@ class Matcher:
         """Roots of all other hosts by what the clauses see of them."""
         bits = self.facts.snapshot.bits
         every = sum(part for _, part in self.single)
-        found: dict[Host, list[str]] = {}
-        for root in bits.roots(bits.every & ~every):
-            found.setdefault(self.host(root), []).append(root)
+        found = by_key(
+            (self.host(root), root) for root in bits.roots(bits.every & ~every)
+        )
         return found
 
     def meeting(self, mask: Mask) -> int:
@@ -670,9 +671,7 @@ class Matcher:
 
     def of_some(self, hosts: Iterable[Provider]) -> dict[Host, list[str]]:
         """Roots of some hosts by what the clauses see of them."""
-        found: dict[Host, list[str]] = {}
-        for host in hosts:
-            found.setdefault(self.host(host.uuid), []).append(host.uuid)
+        found = by_key((self.host(host.uuid), host.uuid) for host in hosts)
         return found
 
     def _meeting(self, clause: Condition, bits: HostBits) -> int:
@@ -830,8 +829,9 @@ def amounts(clauses: Iterable[Condition]) -> tuple[Amount, ...]:
 
 
 def _totals(clauses: Iterable[Condition]) -> dict[str, int]:
-    asked: dict[str, list[int]] = {}
-    for clause in clauses:
-        if isinstance(clause, Resource):
-            asked.setdefault(clause.resource_class, []).append(clause.amount)
+    asked = by_key(
+        (clause.resource_class, clause.amount)
+        for clause in clauses
+        if isinstance(clause, Resource)
+    )
     return {name: sum(each) for name, each in asked.items() if len(each) > 1}

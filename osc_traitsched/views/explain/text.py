@@ -31,6 +31,7 @@ from osc_traitsched.paste import Option, line
 from osc_traitsched.text import (
     agreed,
     and_more,
+    by_key,
     count,
     listed,
     option,
@@ -340,10 +341,11 @@ def _remarks(
     judgement: Judgement, rejection: Rejection, hosts: Sequence[Provider]
 ) -> dict[str, list[str]]:
     is_said = any(map(explain_verdict.is_disabling, rejection.failing))
-    found: dict[str, list[str]] = {}
-    for host in hosts:
-        for remark in explain_verdict.remarks(judgement, host, is_said):
-            found.setdefault(remark, []).append(host.name)
+    found = by_key(
+        (remark, host.name)
+        for host in hosts
+        for remark in explain_verdict.remarks(judgement, host, is_said)
+    )
     return found
 
 

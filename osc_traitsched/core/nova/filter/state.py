@@ -13,6 +13,7 @@ from osc_traitsched.core.nova import options
 from osc_traitsched.core.nova.clause import Origin
 from osc_traitsched.core.nova.options import SchedulerSettings
 from osc_traitsched.core.nova.server import Server
+from osc_traitsched.text import by_key
 
 # What a host filter says of one host: yes, no, unknown, or an exception.
 
@@ -306,10 +307,9 @@ def host_states(
     on_host: dict[str, set[str]] = {}
     for server, (host, _) in (servers or {}).items():
         on_host.setdefault(host, set()).add(server)
-    of_host: dict[str, list[Aggregate]] = {}
-    for aggregate in aggregates:
-        for host in aggregate.hosts:
-            of_host.setdefault(host, []).append(aggregate)
+    of_host = by_key(
+        (host, aggregate) for aggregate in aggregates for host in aggregate.hosts
+    )
     return tuple(
         HostState(
             each,

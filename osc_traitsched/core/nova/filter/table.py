@@ -44,7 +44,7 @@ from osc_traitsched.core.nova.filter.state import (
 from osc_traitsched.core.nova.options import SchedulerSettings, Setting
 from osc_traitsched.core.nova.server import NO_PARTS, Flavor
 from osc_traitsched.core.releases import NEWEST, OLDEST, release
-from osc_traitsched.text import ALMOST, did_you_mean, listed, near_names, quoted
+from osc_traitsched.text import ALMOST, by_key, did_you_mean, listed, near_names, quoted
 
 # What the code knows of one host filter of Nova, and what filters read.
 
@@ -537,9 +537,7 @@ class AlikeHosts(Sequence[HostState]):
     def alike(self, varies_by: str) -> Sequence[tuple[HostState, frozenset[str]]]:
         """One of the hosts that are equal in something, with the UUIDs of all."""
         if varies_by not in self._alike:
-            found: dict[Hashable, list[HostState]] = {}
-            for host in self._hosts:
-                found.setdefault(_KEYS[varies_by](host), []).append(host)
+            found = by_key((_KEYS[varies_by](host), host) for host in self._hosts)
             self._alike[varies_by] = [
                 (hosts[0], frozenset(each.compute.uuid for each in hosts))
                 for hosts in found.values()
