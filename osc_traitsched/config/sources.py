@@ -726,22 +726,10 @@ def _of_release(
             settings[name] = Setting(first.value, differ, is_hidden=True)
     existing = {option.name for option in options_in(release)}
     defaults = SchedulerSettings(release, settings)
-    no_effect = (
-        *nova_conf.without_effect(entries, release),
-        *_misplaced(sources, entries, settings),
-    )
-    if weighers.has_own(defaults) or table.has_own(defaults):
-        # Own filters and weighers have options of their own.
-        no_effect = tuple(unread for unread in no_effect if unread.meant)
+    no_effect = tuple(_no_effect(sources, entries, defaults))
     for unread in no_effect:
-        if unread.meant not in OPTIONS:
-            continue
-        setting = defaults.setting(unread.meant)
-        if not setting.given:
-            note = f"{setting.source}; {unread.source} has no effect"
-            if unread.is_unread:
-                note = f"{unread.source}: seen, not read"
-            settings[unread.meant] = dataclasses.replace(setting, source=note)
+        if unread.meant in OPTIONS and not defaults.setting(unread.meant).given:
+            settings[unread.meant] = _noted(defaults.setting(unread.meant), unread)
     for source in deployment_sources(sources.used):
         for name in settings.keys() & set(source.sets):
             settings[name] = dataclasses.replace(settings[name], tool=source.tool)
@@ -760,6 +748,28 @@ def _of_release(
         of_moves=of_moves,
         disagreements=disagreements,
     )
+
+
+def _no_effect(
+    sources: SettingsSources, entries: Sequence[Ini], defaults: SchedulerSettings
+) -> Iterator[NoEffect]:
+    """Lines of files that set nothing."""
+    # Own filters and weighers have options of their own.
+    has_own = weighers.has_own(defaults) or table.has_own(defaults)
+    for unread in (
+        *nova_conf.without_effect(entries, defaults.release),
+        *_misplaced(sources, entries, defaults.settings),
+    ):
+        if unread.meant or not has_own:
+            yield unread
+
+
+def _noted(default: Setting, unread: NoEffect) -> Setting:
+    """A default, with the line that does not change it."""
+    note = f"{default.source}; {unread.source} has no effect"
+    if unread.is_unread:
+        note = f"{unread.source}: seen, not read"
+    return dataclasses.replace(default, source=note)
 
 
 def _by_host(
