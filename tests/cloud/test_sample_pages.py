@@ -81,15 +81,10 @@ def _chunks(leader):
             return
 
 
-def is_as_printed(block, terminal):
-    """Type a block's command, and compare."""
-    shown = terminal(block.command)
-    assert not block.differs_from(shown), shown
-
-
 def test_recorded_sessions_are_as_printed(cloud, terminal):
     make = Maker(cloud.admin())
     shop = sample.build(make)
     sample.change(make, shop)
     for block in blocks(NOVA_CONF):
-        is_as_printed(block, terminal)
+        shown = terminal(block.command)
+        assert not block.differs_from(shown), shown

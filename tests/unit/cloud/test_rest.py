@@ -440,7 +440,9 @@ def test_an_error_whose_body_is_no_json_is_known_by_its_status(body):
 
 @pytest.mark.parametrize("status", [200, 201, 202, 204])
 def test_a_write_is_done_where_the_service_says_so(status):
-    placement(status, b"").put("/", {})
+    service = placement(status, b"")
+    service.put("/", {})
+    assert service.requests == 1
 
 
 @pytest.mark.parametrize("status", [300, 302, 304, 307])

@@ -414,7 +414,7 @@ def test_the_runner_is_a_program_by_itself(tmp_path):
 
 @pytest.mark.parametrize("path", SENT, ids=lambda path: path.name)
 def test_what_runs_in_the_python_of_train_is_of_its_language(path):
-    ast.parse(path.read_text("utf-8"), feature_version=(3, 6))
+    assert ast.parse(path.read_text("utf-8"), feature_version=(3, 6)).body
 
 
 def test_a_command_line_may_be_longer_than_any_file_name():
