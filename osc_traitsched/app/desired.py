@@ -8,8 +8,8 @@ import time
 from collections.abc import Callable, Collection, Container, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from osc_traitsched.app import gc_paused
 from osc_traitsched.app.execute import dry_run
-from osc_traitsched.app.gc_pause import gc_paused
 from osc_traitsched.app.impact import (
     MOVES,
     PlanContext,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Generic, NamedTuple, TypeVar, Union
 
@@ -100,16 +101,7 @@ def compare(old: Snapshot, new: Snapshot) -> Comparison:
     use = trial.by(daily) if daily else frozenset()
     left = trial.differing.difference(use, *decided.values())
 
-    def counts(pairs: frozenset[tuple[str, str]]) -> tuple[FlavorHosts, ...]:
-        found: dict[str, set[str]] = {}
-        for name, host in pairs:
-            found.setdefault(name, set()).add(host)
-        effects = (
-            FlavorHosts(name, len(hosts[name]), len(hosts[name] ^ own))
-            for name, own in found.items()
-        )
-        return tuple(sorted(effects, key=lambda e: (e.now - e.before, e.flavor)))
-
+    counts = functools.partial(_counts, hosts)
     return Comparison(
         old.time,
         new.time,
@@ -128,6 +120,20 @@ def compare(old: Snapshot, new: Snapshot) -> Comparison:
         not_compared(old.document, new.document),
         is_other_cloud,
     )
+
+
+def _counts(
+    hosts: _Hosts, pairs: frozenset[tuple[str, str]]
+) -> tuple[FlavorHosts, ...]:
+    """How many hosts flavors had, and have after these changed, the worst first."""
+    found: dict[str, set[str]] = {}
+    for name, host in pairs:
+        found.setdefault(name, set()).add(host)
+    effects = (
+        FlavorHosts(name, len(hosts[name]), len(hosts[name] ^ own))
+        for name, own in found.items()
+    )
+    return tuple(sorted(effects, key=lambda e: (e.now - e.before, e.flavor)))
 
 
 def _pairs(hosts: _Hosts, flavors: Iterable[str]) -> frozenset[tuple[str, str]]:

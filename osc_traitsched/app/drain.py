@@ -9,8 +9,7 @@ import itertools
 from collections.abc import Collection, Container, Iterable, Mapping, Sequence
 from typing import Any
 
-from osc_traitsched.app import server, settings
-from osc_traitsched.app.gc_pause import gc_paused
+from osc_traitsched.app import gc_paused, server, settings
 from osc_traitsched.app.judging import Asked, ask_nova, judge_all, with_builds
 from osc_traitsched.app.server import Found
 from osc_traitsched.app.settings import SettingsSources
@@ -69,7 +68,7 @@ from osc_traitsched.core.servers.drain import (
 )
 from osc_traitsched.core.servers.moves import Planned, due, refusals
 from osc_traitsched.core.servers.state import Name, read_state
-from osc_traitsched.text import is_pattern
+from osc_traitsched.text import by_key, is_pattern
 
 # A plan that empties hosts.
 
@@ -352,9 +351,7 @@ def _nodes(
     hosts: list[str] = []
     for name in names:
         hosts += _named(cloud, name, computes)
-    there: dict[str, list[Compute]] = {}
-    for each in computes:
-        there.setdefault(each.service_host, []).append(each)
+    there = by_key((each.service_host, each) for each in computes)
     nova = Nova(computes, read.aggregates(cloud.compute) if aggregates else ())
     for name in aggregates:
         members = there.keys() & find_aggregate(name, nova).hosts

@@ -6,8 +6,7 @@ import dataclasses
 import functools
 from collections.abc import Iterable
 
-from osc_traitsched.app import listing, settings
-from osc_traitsched.app.gc_pause import gc_paused
+from osc_traitsched.app import gc_paused, listing, settings
 from osc_traitsched.app.settings import SettingsSources
 from osc_traitsched.cloud import allocation_candidates, lookup, read, request_parts
 from osc_traitsched.cloud import servers as fleets

@@ -8,9 +8,8 @@ import functools
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, TypeVar
 
-from osc_traitsched.app import judging, request, settings
+from osc_traitsched.app import gc_paused, judging, request, settings
 from osc_traitsched.app.explain import Explainer, explain
-from osc_traitsched.app.gc_pause import gc_paused
 from osc_traitsched.app.judging import asked_of, judge_all, with_builds
 from osc_traitsched.app.request import zone_refusal
 from osc_traitsched.app.settings import SettingsSources

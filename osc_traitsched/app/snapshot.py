@@ -17,7 +17,7 @@ import zlib
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
-from osc_traitsched.app.gc_pause import gc_paused
+from osc_traitsched.app import gc_paused
 from osc_traitsched.cloud import lookup
 from osc_traitsched.cloud import read as cloud_read
 from osc_traitsched.cloud.saved.cloud import SavedCloud

@@ -31,12 +31,12 @@ from osc_traitsched.core.change.traits import Requirer, RevertedByNova
 from osc_traitsched.core.inventory import trait
 from osc_traitsched.core.inventory.snapshot import (
     Members,
-    Provider,
     Selectors,
     Snapshot,
 )
 from osc_traitsched.core.inventory.trait import FORBIDDEN, REQUIRED, requires
 from osc_traitsched.core.servers.usage import TraitUse
+from osc_traitsched.text import by_key
 
 # Adds and removes traits, and syncs aggregates to Placement.
 
@@ -132,7 +132,7 @@ class TraitSelection:
 
 
 def plan_add(
-    cloud: Cloud, asked: TraitSelection, sources: SettingsSources | None = None
+    cloud: Cloud, selection: TraitSelection, sources: SettingsSources | None = None
 ) -> TraitPlan:
     """Plan to add the traits to the selected hosts.
 
@@ -145,9 +145,9 @@ def plan_add(
     :raises CloudBroke: if Placement can't be read
     """
     known = read.known_traits(cloud.placement)
-    creates = trait.to_create(asked.names, known, asked.create)
-    found = targets(cloud, asked.selectors, known)
-    plan = traits.add_plan(asked.names, found, creates)
+    creates = trait.to_create(selection.names, known, selection.create)
+    found = targets(cloud, selection.selectors, known)
+    plan = traits.add_plan(selection.names, found, creates)
     todo = TraitPlan(
         plan,
         reverted=traits.reverted_by_nova(plan.changes),
@@ -162,7 +162,7 @@ def plan_add(
 
 
 def plan_remove(
-    cloud: Cloud, asked: TraitSelection, sources: SettingsSources | None = None
+    cloud: Cloud, selection: TraitSelection, sources: SettingsSources | None = None
 ) -> TraitPlan:
     """Plan to remove the traits from the selected hosts.
 
@@ -174,9 +174,9 @@ def plan_remove(
     :raises AnswerIsNo: for traits that nova-compute restores
     :raises CloudBroke: if Placement can't be read
     """
-    known, names = read.known_traits(cloud.placement), asked.names
+    known, names = read.known_traits(cloud.placement), selection.names
     trait.check_exist((name for name in names if not trait.is_custom(name)), known)
-    found = targets(cloud, asked.selectors, known)
+    found = targets(cloud, selection.selectors, known)
     plan = traits.remove_plan(names, found)
     todo = TraitPlan(
         plan,
@@ -184,7 +184,7 @@ def plan_remove(
         traits.reverted_by_nova(plan.changes),
         skipped=found.skipped,
     )
-    if todo.reverted and not asked.force:
+    if todo.reverted and not selection.force:
         # nova-compute restores them, but scheduling needs them until then.
         reasons = "; ".join(
             traits.reverted(each, removing=True) for each in todo.reverted
@@ -197,7 +197,9 @@ def plan_remove(
     passed_over = check_requirers(cloud, plan, holders, against)
     todo = dataclasses.replace(todo, passed_over=passed_over, refusals=tuple(against))
     is_said = any(isinstance(each, traits.LastHolder) for each in against)
-    facts = _Read(found.snapshot, known, holders, is_said=is_said and not asked.force)
+    facts = _Read(
+        found.snapshot, known, holders, is_said=is_said and not selection.force
+    )
     return _with_effects(cloud, todo, facts, sources)
 
 
@@ -321,10 +323,11 @@ def uses(cloud: Cloud) -> tuple[TraitUse, ...]:
     """All traits that a host has or something requires, by name; without servers."""
     snapshot = read_hosts(cloud)
     held = read.everything(cloud.placement, snapshot.providers).traits
-    holders: dict[str, list[Provider]] = {}
-    for provider in snapshot.providers:
-        for name in held.get(provider.uuid, ()):
-            holders.setdefault(name, []).append(provider)
+    holders = by_key(
+        (name, provider)
+        for provider in snapshot.providers
+        for name in held.get(provider.uuid, ())
+    )
     flavors, images = lookup.flavors(cloud), lookup.images(cloud, {})
     lookup.need_all(cloud, _REQUIRERS)
     requiring = lookup.all_requirers(cloud, flavors, images)

@@ -7,8 +7,7 @@ import collections
 import dataclasses
 from typing import Any
 
-from osc_traitsched.app import capacity, snapshot
-from osc_traitsched.app.gc_pause import gc_paused
+from osc_traitsched.app import capacity, gc_paused, snapshot
 from osc_traitsched.app.snapshot import Snapshot
 from osc_traitsched.commands import arguments, base, explain, request_args
 from osc_traitsched.commands.arguments import flag, group, option, repeatable

@@ -7,7 +7,7 @@ import dataclasses
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from osc_traitsched.app import desired, settings
+from osc_traitsched.app import desired, gc_paused, settings
 from osc_traitsched.app.desired import (
     DesiredPlan,
     against_undo,
@@ -17,7 +17,6 @@ from osc_traitsched.app.desired import (
     unreviewed,
 )
 from osc_traitsched.app.execute import dry_run
-from osc_traitsched.app.gc_pause import gc_paused
 from osc_traitsched.app.impact import refusal
 from osc_traitsched.cloud.service import Cloud
 from osc_traitsched.commands import arguments, base, write_args

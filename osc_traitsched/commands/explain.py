@@ -12,19 +12,17 @@ from typing import Any
 
 from osc_traitsched import paste
 from osc_traitsched.app import (
-    candidates,
     diff,
     drain,
     explain,
     flavor,
+    gc_paused,
     judging,
     own_filters,
     request,
     snapshot,
 )
-from osc_traitsched.app.candidates import Candidates
-from osc_traitsched.app.explain import Explainer
-from osc_traitsched.app.gc_pause import gc_paused
+from osc_traitsched.app.explain import Candidates, Explainer
 from osc_traitsched.app.own_filters import OwnSources
 from osc_traitsched.app.settings import SettingsSources
 from osc_traitsched.app.snapshot import Snapshot
@@ -470,7 +468,7 @@ class ListCandidates(base.Lister):
         if args.print_query:
             accepted = request.accepted(cloud, question)
             return views.queries(*filter(None, (accepted, accepted.fallback)))
-        found = candidates.candidates(cloud, question, own)
+        found = explain.candidates(cloud, question, own)
         for line in _warnings(found):
             base.LOG.warning("%s", line)
         self.exit_code = exit_code(found.judgement)

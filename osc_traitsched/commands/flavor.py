@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from osc_traitsched.app import flavor
-from osc_traitsched.app.gc_pause import gc_paused
+from osc_traitsched.app import flavor, gc_paused
 from osc_traitsched.commands import arguments, base, request_args
 from osc_traitsched.commands.arguments import group, option
 from osc_traitsched.commands.base import ExitCode

@@ -5,8 +5,7 @@ from __future__ import annotations
 import argparse
 import functools
 
-from osc_traitsched.app import drain, host
-from osc_traitsched.app.gc_pause import gc_paused
+from osc_traitsched.app import drain, gc_paused, host
 from osc_traitsched.commands import arguments, base, request_args
 from osc_traitsched.commands.arguments import flag, option, repeatable
 from osc_traitsched.commands.base import ExitCode

@@ -10,8 +10,7 @@ from importlib import metadata
 
 import tqdm
 
-from osc_traitsched.app import diff, masking, own_filters, snapshot
-from osc_traitsched.app.gc_pause import gc_paused
+from osc_traitsched.app import diff, gc_paused, masking, own_filters, snapshot
 from osc_traitsched.app.settings import SettingsSources
 from osc_traitsched.app.snapshot import Snapshot
 from osc_traitsched.commands import arguments, base, explain, request_args

@@ -7,8 +7,7 @@ import resource
 import time
 from collections.abc import Sequence
 
-from osc_traitsched.app import capacity
-from osc_traitsched.app.gc_pause import gc_paused
+from osc_traitsched.app import capacity, gc_paused
 from osc_traitsched.app.settings import SettingsSources
 from osc_traitsched.cloud.service import Cloud, RememberedCloud
 from osc_traitsched.core.nova.question import ServerSpec

@@ -9,10 +9,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
+from osc_traitsched.app import gc_paused
 from osc_traitsched.app.check import survey
 from osc_traitsched.app.desired import DesiredPlan, export_desired, judged, plan_desired
 from osc_traitsched.app.execute import execute
-from osc_traitsched.app.gc_pause import gc_paused
 from osc_traitsched.config import desired
 from osc_traitsched.core.change.model import Status
 from osc_traitsched.core.desired.model import DesiredState

@@ -9,8 +9,7 @@ import resource
 import time
 from collections.abc import Callable, Iterator, Sequence
 
-from osc_traitsched.app import explain
-from osc_traitsched.app.gc_pause import gc_paused
+from osc_traitsched.app import explain, gc_paused
 from osc_traitsched.core.judge import fix
 from osc_traitsched.core.judge import verdict as verdicts
 from osc_traitsched.core.judge.judgement import Judgement

@@ -8,7 +8,7 @@ import types
 
 import pytest
 
-from osc_traitsched.app import candidates, explain, request
+from osc_traitsched.app import explain, request
 from osc_traitsched.app.diff import since
 from osc_traitsched.app.settings import SettingsSources
 from osc_traitsched.app.snapshot import Snapshot
@@ -88,24 +88,24 @@ def names(found):
 
 def test_candidates_are_those_that_filters_pass_and_the_others_are_named():
     down = cloud(cmp02={"state": "down"})
-    found = candidates.candidates(down, ask(down, COMPUTE))
+    found = explain.candidates(down, ask(down, COMPUTE))
     assert (names(found.hosts), names(found.kept_out)) == (["cmp01"], ["cmp02"])
     assert not found.judgement.candidates.is_uncertain
 
 
 def test_candidates_are_in_the_order_in_which_they_are_tried():
     free = cloud(cmp02={**FIGURES, "free_ram_mb": 60000})
-    found = candidates.candidates(free, ask(free))
+    found = explain.candidates(free, ask(free))
     assert names(found.hosts) == ["cmp02", "cmp01"]
     assert found.judgement.ranking.first == {CMP02}
 
 
 def test_of_candidates_that_one_filter_alone_may_keep_out_none_is_sure():
     recorded_cloud = cloud()
-    found = candidates.candidates(recorded_cloud, ask(recorded_cloud, OWN))
+    found = explain.candidates(recorded_cloud, ask(recorded_cloud, OWN))
     assert names(found.hosts) == ["cmp01", "cmp02"]
     assert found.judgement.candidates.is_uncertain
-    none = candidates.candidates(
+    none = explain.candidates(
         recorded_cloud, ask(recorded_cloud, OWN, SPECS, specs=SSD)
     )
     assert (none.hosts, none.judgement.candidates.is_uncertain) == ((), False)
@@ -116,7 +116,7 @@ def test_a_filter_that_raises_refuses_candidates_and_is_the_explanation():
     recorded_cloud = cloud()
     question = ask(recorded_cloud, SPECS, specs=wanted)
     with pytest.raises(Refusal, match="a host filter ends the request"):
-        candidates.candidates(recorded_cloud, question)
+        explain.candidates(recorded_cloud, question)
     explanation, found = explained(recorded_cloud, question)
     assert (found.refusal.exception, explanation.fixes) == ("ValueError", ())
 
@@ -128,7 +128,7 @@ def test_a_scheduler_that_does_not_start_is_the_explanation():
     assert found.refusal.reason == "weigher-not-in-release"
     assert explain_document.document(explanation)["verdict"] == "rejected"
     with pytest.raises(Refusal):
-        candidates.candidates(recorded_cloud, gone)
+        explain.candidates(recorded_cloud, gone)
 
 
 def test_a_host_that_a_filter_keeps_out_is_explained_with_what_helps():
@@ -166,7 +166,7 @@ def with_servers(**servers):
     return cloud(builds=BUILDS, **reports)
 
 
-@pytest.mark.parametrize("asking", [candidates.candidates, explain.explain])
+@pytest.mark.parametrize("asking", [explain.candidates, explain.explain])
 def test_a_host_that_may_be_building_servers_is_not_sure(asking):
     busy = with_servers(cmp01=8, cmp02=8)
     question = ask(busy, COMPUTE, IO, given={options.MAX_IO_OPS: 1})
@@ -177,7 +177,7 @@ def test_a_host_that_may_be_building_servers_is_not_sure(asking):
     )
 
 
-@pytest.mark.parametrize("asking", [candidates.candidates, explain.explain])
+@pytest.mark.parametrize("asking", [explain.candidates, explain.explain])
 @pytest.mark.parametrize(
     ("filters", "limit", "requests"),
     [((COMPUTE, IO), 1, 5), ((COMPUTE, IO), 9, 0), ((COMPUTE,), 1, 0)],
@@ -259,7 +259,7 @@ def test_failed_builds_that_no_api_shows_are_a_condition(multiplier, is_told):
 
 def both_orders(found):
     question = ask(found)
-    yield candidates.candidates(found, question).judgement.ranking
+    yield explain.candidates(found, question).judgement.ranking
     yield explain.explain(found, question).judgement.ranking
 
 
@@ -276,7 +276,7 @@ def on_second(**asked):
         path = f"/resource_providers?required={trait}"
         down.placement.now_has(path, {"resource_providers": []})
     question = ask(down, COMPUTE, **asked)
-    return explain.explain(down, question), candidates.candidates(down, question)
+    return explain.explain(down, question), explain.candidates(down, question)
 
 
 def words(explanation, everything=False):
@@ -315,7 +315,7 @@ def test_a_host_that_is_named_twice_or_not_there_is_refused(golden):
         assert found.refusal.exception == exception
         golden(f"explain/{state}", words(explanation))
         with pytest.raises(Refusal, match=exception):
-            candidates.candidates(recorded_cloud, question)
+            explain.candidates(recorded_cloud, question)
 
 
 def test_a_filter_that_is_only_assumed_to_be_off_is_in_the_document():
@@ -343,7 +343,7 @@ def test_no_host_is_sure_where_novas_limit_may_leave_only_hosts_that_a_filter_re
     assert whole["uncertain_candidates"] == whole["candidates"] == ["cmp01"]
     assert explanation.fixes == ()
     golden("explain/limited", words(explanation))
-    listed = candidates.candidates(down, question)
+    listed = explain.candidates(down, question)
     assert names(listed.hosts) == ["cmp01"]
     assert listed.judgement.candidates.is_uncertain
 
@@ -364,7 +364,7 @@ def test_a_request_that_takes_nothing_from_the_hosts_own_providers_is_refused(go
     assert (found.refusal.exception, exit_code(found)) == ("NoValidHost", 3)
     golden("explain/nothing-from-root", words(explanation))
     with pytest.raises(Refusal, match="nothing from the compute node"):
-        candidates.candidates(nested, question)
+        explain.candidates(nested, question)
 
 
 def test_without_a_higher_limit_that_is_set_no_host_is_sure():
