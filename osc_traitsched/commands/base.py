@@ -320,6 +320,18 @@ def _make_visible(record: logging.LogRecord) -> bool:
 LOG.addFilter(_make_visible)
 
 
+def warn(*lines: object) -> None:
+    """Warn on standard error."""
+    for line in lines:
+        LOG.warning("%s", str(line))
+
+
+def fail(*lines: object) -> None:
+    """Say on standard error what is wrong."""
+    for line in lines:
+        LOG.error("%s", str(line))
+
+
 #: Below an answer for a person that rests on the scheduler's settings, without any.
 NOT_SUPPLIED = "nova.conf unknown; run once:"
 IN_SNAPSHOT = "nova.conf unknown, the snapshot has none; add --nova-conf FILE"
@@ -562,8 +574,7 @@ class Command(command.Command):  # type: ignore[misc,unused-ignore]
                 LOG.warning("%s", text)
             return self._final(code, parsed_args)
         except Mistakes as exc:
-            for each in exc.mistakes:
-                LOG.error("%s", str(each))
+            fail(*exc.mistakes)
             return ExitCode.ERROR
         except TraitSchedError as exc:
             code = self._final(of_error(exc), parsed_args, exc)

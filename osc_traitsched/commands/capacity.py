@@ -192,16 +192,14 @@ class ShowCapacity(base.Command):
         if args.format == _TEXT:
             width, height = (0, 0) if args.long else (self.width, self.height)
             return self.answer(lose.lines(found, width, height))
-        for line in capacity_views.assumed(found.now):
-            base.LOG.warning("%s", line)
+        base.warn(*capacity_views.assumed(found.now))
         if args.format in _LOSSES_FLAT:
             return _LOSSES_FLAT[args.format](found)
         return base.printed(lose.LossesDocument.of(found), args.format)
 
     def _text(self, found: Capacity, args: argparse.Namespace) -> str:
         if args.format != _TEXT:
-            for line in capacity_views.assumed(found):
-                base.LOG.warning("%s", line)
+            base.warn(*capacity_views.assumed(found))
             if args.full:
                 fits = tuple(each for each in found.flavors if not each.room.most)
                 found = dataclasses.replace(found, flavors=fits)

@@ -137,13 +137,17 @@ class Check(base.TextLister):
         for what, stopped in found.unread.items():
             base.LOG.warning("Not checked: %s", views.unread(what, stopped))
             self.exit_code = ExitCode.UNKNOWN
-        for name in found.unknown_ignored:
-            base.LOG.warning("%s", views.unknown_ignored(name, sources.place))
+        base.warn(
+            *(
+                views.unknown_ignored(name, sources.place)
+                for name in found.unknown_ignored
+            )
+        )
         findings = list(found.findings)
         if args.new_since:
             findings = _new_since(args.new_since, findings)
             hidden = len(found.findings) - len(findings)
-            base.LOG.warning("%s", views.hidden(hidden, args.new_since))
+            base.warn(views.hidden(hidden, args.new_since))
         worst = Severity(args.fail_on).rank
         if any(finding.severity.rank <= worst for finding in findings):
             self.exit_code = ExitCode.FINDINGS

@@ -199,8 +199,7 @@ class SaveConfig(base.Command):
         if FILTERS in sources.named:
             raise BadUsage("config save keeps --set filter_scheduler.enabled_filters=")
         text, is_done = settings.save(sources, places, args.force, dry_run)
-        for caution in settings.exposed(sources):
-            base.LOG.warning("%s", caution)
+        base.warn(*settings.exposed(sources))
         shown = config.saved(places.own_document, text, is_done, dry_run)
         self.app.stdout.write(shown)
         for text in config.nova_lines(sources.readings, self.now):
@@ -281,7 +280,6 @@ class EnableOptions(Configuring):
         text = source.write(turned.values, turned.assumptions.release, kept)
         replaces = source.replaces and not present
         cautions = config.cautions(turned, bool(sources.paths), replaces)
-        for caution in cautions:
-            base.LOG.warning("%s", caution)
+        base.warn(*cautions)
         top = config.comments(source.where, turned, cautions, bool(text))
         self.app.stdout.write(top + text)

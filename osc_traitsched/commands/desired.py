@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import dataclasses
+import itertools
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
@@ -76,7 +77,7 @@ def _when_there(
         line = desired_views.waits(missing)
         if line not in said:
             said.append(line)
-            base.LOG.warning("%s", line)
+            base.warn(line)
 
     return desired.when_there(plan, args.wait, told)
 
@@ -89,27 +90,23 @@ def tell(todo: DesiredPlan, folds: bool, is_refused: bool) -> None:
     """
     if folds and is_refused:
         return
-    warn = base.LOG.warning
-    for wrong in todo.claims.missing:
-        warn("%s", desired_views.nothing_there(wrong))
+    base.warn(*map(desired_views.nothing_there, todo.claims.missing))
     if todo.misplaced and (idle := without_effect(todo.isolates)) is not None:
-        warn("%s", idle)
-    for reverted in todo.reverted:
-        warn("%s", traits.reverted(reverted, removing=False))
+        base.warn(idle)
+    base.warn(*(traits.reverted(each, removing=False) for each in todo.reverted))
     if todo.found.snapshot.unlisted:
-        warn("%s", terminal.unlisted(todo.found.snapshot))
+        base.warn(terminal.unlisted(todo.found.snapshot))
     outcomes = dry_run(todo.plan).outcomes
     told = todo.effects, todo.misplaced, outcomes, todo.held_inside
-    for line in desired_views.told(*told, folds):
-        warn("%s", line)
-    for name, required in todo.closed_to_all.items():
-        warn("%s", desired_views.closed_to_all(name, required))
+    base.warn(*desired_views.told(*told, folds))
+    base.warn(
+        *itertools.starmap(desired_views.closed_to_all, todo.closed_to_all.items())
+    )
     if todo.passed_over:
-        warn("%s", traits.passed_over(todo.passed_over))
+        base.warn(traits.passed_over(todo.passed_over))
     if todo.unread is not None:
-        warn("%s", effects_unread(todo.unread))
-    for line in (todo.gains(FEW) if folds else todo.lets_in).values():
-        warn("%s", line)
+        base.warn(effects_unread(todo.unread))
+    base.warn(*(todo.gains(FEW) if folds else todo.lets_in).values())
 
 
 def write_undo(
@@ -135,8 +132,7 @@ def write_undo(
     ]
     against = *refusal(reverted), *with_reasons(against_undo(cloud, todo, back.left))
     refused = [desired_views.undo_refused(args.undo, each, folds) for each in against]
-    for line in (*lines, *refused):
-        base.LOG.warning("%s", line)
+    base.warn(*lines, *refused)
     if args.dry_run:
         return ""
     config_desired.write_new(args.undo, config_desired.text(back.desired, lines))
@@ -210,8 +206,8 @@ class Summed(base.TextLister):
         refused = list(map(str, refusals))
         if refused and self.folds:
             refused = [refused_briefly(refusals, todo.staying)]
-        for line in refused:
-            base.LOG.error("%s", line)
+        if refused:
+            base.fail(*refused)
             self.exit_code = ExitCode.REFUSED
         return self.summed(args, todo, todo.rows(outcomes), self.endpoint)
 

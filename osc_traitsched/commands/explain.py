@@ -173,7 +173,7 @@ class TryFilter(base.Lister):
         _check_one(trial.judgment)
         problem = reasons.problem(trial)
         if problem:
-            base.LOG.warning("%s", problem)
+            base.warn(problem)
         self.exit_code = _exit_code_of_try(trial.judgment)
         return reasons.rows(trial)
 
@@ -336,8 +336,7 @@ def show_image(
         found = dataclasses.replace(found, since=of_then)
     judgements = found.capacity.judgements
     if args.format != "text":
-        for line in explain_text.remarks(judgements):
-            base.LOG.warning("%s", line)
+        base.warn(*explain_text.remarks(judgements))
     whole = functools.partial(views_flavor.ImageDocument.of, found)
     command.show(args, views_flavor.image(found), whole)
     return ExitCode.of(Answer.best(each.answer for each in judgements))
@@ -390,7 +389,7 @@ def explainer(args: argparse.Namespace, sources: SettingsSources) -> Explainer:
 def warn_of_vanished(judgement: RequestResult | None) -> None:
     """Warn of providers that were deleted during the reading."""
     if isinstance(judgement, Judgement) and judgement.facts.vanished:
-        base.LOG.warning("%s", terminal.vanished(judgement.facts.vanished))
+        base.warn(terminal.vanished(judgement.facts.vanished))
 
 
 def exit_code(judgement: RequestResult) -> ExitCode:
@@ -454,7 +453,7 @@ class ListCandidates(base.Lister):
             if args.formatter == "table":
                 raise
             # Programs get an empty list in the usual shape.
-            base.LOG.error("%s", str(refusal))
+            base.fail(refusal)
             self.exit_code = base.of_error(refusal)
             return views.queries() if args.print_query else views.rows((), Filtering())
 
@@ -469,8 +468,7 @@ class ListCandidates(base.Lister):
             accepted = request.accepted(cloud, question)
             return views.queries(*filter(None, (accepted, accepted.fallback)))
         found = explain.candidates(cloud, question, own)
-        for line in _warnings(found):
-            base.LOG.warning("%s", line)
+        base.warn(*_warnings(found))
         self.exit_code = exit_code(found.judgement)
         if not found.hosts:
             self.none = views.none(found.kept_out)

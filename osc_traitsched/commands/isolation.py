@@ -89,8 +89,7 @@ class ShorthandWriter(write_args.Writer):
         lets_in = dict(todo.lets_in)
         for name, lines in notes.items():
             lets_in[name] = "; ".join([*filter(None, [lets_in.get(name)]), *lines])
-            for line in lines:
-                base.LOG.warning("%s", line)
+            base.warn(*lines)
         write_args.refuse(
             with_reasons(todo.refusals), args.force, self.folds, todo.staying
         )
@@ -173,7 +172,7 @@ class IsolateAggregate(ShorthandWriter):
         aggregate, desired = app_desired.isolate(cloud, args.aggregate, wanted)
         todo = self.plan(desired, assumed)
         if names and not aggregate.hosts:
-            base.LOG.warning("%s", listing.no_hosts(aggregate.name))
+            base.warn(listing.no_hosts(aggregate.name))
         notes = {}
         if args.projects:
             wrong = on_wrong_hosts(cloud, todo, aggregate.id)
@@ -240,8 +239,7 @@ class UnisolateAggregate(ShorthandWriter):
         also = args.remove_traits, args.all_images, args.projects
         wanted = Unisolation(given, *also)
         opening = app_desired.unisolate(cloud, args.aggregate, wanted, assumed)
-        for unknown in opening.unknown:
-            base.LOG.warning("%s", str(unknown))
+        base.warn(*opening.unknown)
         todo = self.plan(opening.shorthand, assumed)
         again = paste.line(self._again(args, opening), self.repeated_options)
         self.again = again or listing.AGAIN

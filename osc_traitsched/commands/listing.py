@@ -70,7 +70,7 @@ class ListTraits(base.Lister):
             by_trait = listing.by_trait(cloud, selectors, is_short)
             _warn(by_trait)
             if by_trait.problem:
-                base.LOG.warning("%s", str(by_trait.problem))
+                base.warn(by_trait.problem)
             if by_trait.hidden:
                 hidden = count(by_trait.hidden, "standard trait")
                 base.LOG.warning("%s that nothing requires: --all", hidden)
@@ -85,9 +85,9 @@ class ListTraits(base.Lister):
 
 def _warn(found: Targets | listing.ByTrait) -> None:
     if found.without_provider:
-        base.LOG.warning("%s", terminal.without_provider(found.without_provider))
+        base.warn(terminal.without_provider(found.without_provider))
     if found.vanished:
-        base.LOG.warning("%s", terminal.vanished(found.vanished))
+        base.warn(terminal.vanished(found.vanished))
 
 
 # openstack trait-sched aggregate list.
@@ -116,7 +116,7 @@ class ListAggregates(base.Lister):
     def take_action(self, args: argparse.Namespace) -> Table:
         found = listing.compare(self.cloud())
         if found.snapshot.unlisted:
-            base.LOG.warning("%s", terminal.unlisted(found.snapshot))
+            base.warn(terminal.unlisted(found.snapshot))
         if found.unread is not None:
             base.LOG.warning("mirror unknown: %s", str(found.unread))
         is_known = found.unread is None
@@ -163,7 +163,7 @@ class RepairMirror(write_args.Writer):
         cloud = self.cloud()
         todo = app.plan_repair(cloud)
         if todo.snapshot.unlisted:
-            base.LOG.warning("%s", terminal.unlisted(todo.snapshot))
+            base.warn(terminal.unlisted(todo.snapshot))
         judged = app.judged_repair(cloud, todo, arguments.found(args, self.app))
         write_args.warn(judged, args, self.folds, removing=False)
         write_args.refuse(with_reasons(judged.refusals), args.force, self.folds)

@@ -123,8 +123,7 @@ class Overview(base.Command):
         near = _near(args.words)
         meant = "did you mean one of these?" if near else "there are:"
         base.LOG.error("no command %s; %s", quoted(f"{_OWN} {args.words[0]}"), meant)
-        for line in _lines(near) if near else _overview(USUAL).splitlines():
-            base.LOG.error("%s", line)
+        base.fail(*(_lines(near) if near else _overview(USUAL).splitlines()))
         return ExitCode.USAGE
 
     @property

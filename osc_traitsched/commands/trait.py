@@ -88,7 +88,7 @@ class AddTraits(ShorthandWriter):
         write_args.warn(todo, args, self.folds, removing=False)
         write_args.refuse(with_reasons(todo.refusals), args.force, self.folds)
         if args.dry_run and todo.creates:
-            base.LOG.warning("%s", listing.would_create(todo.creates))
+            base.warn(listing.would_create(todo.creates))
         left = functools.partial(trait.left_of_traits, cloud, todo.plan)
         outcomes = self.carry_out(cloud, todo.plan, args, left)
         return listing.result_rows(listing.ADDED, outcomes)
@@ -156,8 +156,7 @@ class RemoveTraits(write_args.Writer):
         is_asked = args.dry_run and args.formatter in base.QUOTING_FORMATS
         columns, requirers = listing.requirer_rows(todo.refusals)
         if is_asked and requirers and not (args.force or args.columns):
-            for refusal in with_reasons(todo.refusals):
-                base.LOG.error("%s", str(refusal))
+            base.fail(*with_reasons(todo.refusals))
             self.exit_code = ExitCode.REFUSED
             return columns, requirers
         write_args.refuse(with_reasons(todo.refusals), args.force, self.folds)
@@ -166,7 +165,7 @@ class RemoveTraits(write_args.Writer):
         if line := traits.may_return(
             {key for each in outcomes for key in each.removed}
         ):
-            base.LOG.warning("%s", line)
+            base.warn(line)
         return listing.result_rows(listing.REMOVED, outcomes, todo.lets_in)
 
 

@@ -83,14 +83,12 @@ def refuse(
     :raises TraitSchedError: the last refusal; the others are logged
     """
     if force:
-        for refusal in refusals:
-            base.LOG.warning("%s", listing.forced(refusal, folds))
+        base.warn(*(listing.forced(refusal, folds) for refusal in refusals))
     elif refusals and folds and all(isinstance(r, AnswerIsNo) for r in refusals):
         raise AnswerIsNo(listing.refused(refusals, staying))
     elif refusals:
         *others, last = refusals
-        for refusal in others:
-            base.LOG.error("%s", str(refusal))
+        base.fail(*others)
         raise last
 
 
@@ -102,17 +100,14 @@ def warn(
         base.LOG.warning("skipped, unknown: %s", ", ".join(folded(todo.skipped)))
     if folds and todo.refusals and not args.force:
         return
-    for unknown in todo.unknown:
-        base.LOG.warning("%s", str(unknown))
-    for reverted in todo.reverted:
-        base.LOG.warning("%s", traits.reverted(reverted, removing))
+    base.warn(*todo.unknown)
+    base.warn(*(traits.reverted(reverted, removing) for reverted in todo.reverted))
     if todo.passed_over:
-        base.LOG.warning("%s", traits.passed_over(todo.passed_over))
+        base.warn(traits.passed_over(todo.passed_over))
     # A refusal says it.
     if todo.unread is not None and (args.force or not todo.refusals):
-        base.LOG.warning("%s", listing.effects_unread(todo.unread))
-    for line in (*effects.lines(todo.effects, folds), *todo.lets_in.values()):
-        base.LOG.warning("%s", line)
+        base.warn(listing.effects_unread(todo.unread))
+    base.warn(*effects.lines(todo.effects, folds), *todo.lets_in.values())
 
 
 class Writer(base.Lister):
@@ -180,11 +175,11 @@ class Writer(base.Lister):
         if args.exit_code and found.count(Status.WOULD_CHANGE):
             self.exit_code = ExitCode.DIFFERS
         if any(outcome.problem is not None for outcome in found.outcomes):
-            base.LOG.error("%s", listing.failures(found.outcomes, then))
+            base.fail(listing.failures(found.outcomes, then))
             self.exit_code = ExitCode.ERROR
         if found.interrupted:
             total = len(found.outcomes)
-            base.LOG.error("%s", listing.interrupted(found.done, total, then))
+            base.fail(listing.interrupted(found.done, total, then))
             self.exit_code = ExitCode.INTERRUPTED
         return found.outcomes
 
@@ -208,11 +203,11 @@ class Writer(base.Lister):
                 time.sleep(_SETTLING)
                 line = left()
         except TraitSchedError as exc:
-            base.LOG.error("%s", listing.not_compared(exc))
+            base.fail(listing.not_compared(exc))
             self.exit_code = ExitCode.ERROR
             return
         if line:
-            base.LOG.error("%s", line)
+            base.fail(line)
             self.exit_code = ExitCode.ERROR
 
     def produce_output(
@@ -245,7 +240,7 @@ class Writer(base.Lister):
         except OSError as exc:
             if parsed_args.dry_run:
                 raise
-            base.LOG.error("%s", listing.unprinted(exc))
+            base.fail(listing.unprinted(exc))
             self._drop_output()
             self.exit_code = self.exit_code or ExitCode.ERROR
         if self.afterwards is not None:
