@@ -38,7 +38,7 @@ from osc_traitsched.core.servers.usage import (
     Loss,
     Losses,
 )
-from osc_traitsched.text import near_names
+from osc_traitsched.text import by_key, near_names
 
 #: So many servers of a flavor are tried on a host, if NUMA cells or devices decide.
 _MOST_CLAIMED = 1000
@@ -165,10 +165,7 @@ def _lost(
     A name that a host has is no zone, and that of a zone no aggregate.
     """
     nodes = nova.by_service_host
-    zones: dict[str, set[str]] = {}
-    for node in nova.computes:
-        for zone in node.zones:
-            zones.setdefault(zone, set()).add(node.service_host)
+    zones = by_key((zone, e.service_host) for e in nova.computes for zone in e.zones)
     members = {each.name: nodes.keys() & each.hosts for each in nova.aggregates}
     every: Mapping[str, Mapping[str, Collection[str]]] = {
         "host": {host: (host,) for host in nodes},

@@ -27,7 +27,7 @@ from osc_traitsched.core.nova.options import (
     Setting,
     Value,
 )
-from osc_traitsched.text import listed
+from osc_traitsched.text import by_key, listed
 from osc_traitsched.text import option as option_name
 
 # Whose a file of YAML is, and what is seen in it.
@@ -409,10 +409,11 @@ Values = Mapping[str, Value]
 
 def nova_conf_text(values: Values) -> str:
     """Return options as INI text; nothing for none."""
-    sections: dict[str, list[str]] = {}
-    for name, value in values.items():
-        section, key = section_and_key(name)
-        sections.setdefault(section, []).append(f"{key} = {_as_ini(value)}\n")
+    sections = by_key(
+        (section, f"{key} = {_as_ini(value)}\n")
+        for name, value in values.items()
+        for section, key in [section_and_key(name)]
+    )
     return "\n".join(
         f"[{section}]\n{''.join(lines)}" for section, lines in sections.items()
     )

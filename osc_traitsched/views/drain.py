@@ -69,11 +69,11 @@ def has_way_out(stuck: Stuck, found: Drain) -> bool:
 
 def deciding(found: Drain) -> Iterator[str]:
     """What decides on the moves that may fail."""
-    names: dict[str, list[str]] = {}
-    for step in found.uncertain:
-        for name in step.unknown:
-            text = f"{step.server_move.state.name} to {step.to.service_host}"
-            names.setdefault(name, []).append(text)
+    names = by_key(
+        (name, f"{step.server_move.state.name} to {step.to.service_host}")
+        for step in found.uncertain
+        for name in step.unknown
+    )
     for name, texts in names.items():
         yield f"Can't tell for {listed(texts)}: {_unknown(name)}."
 

@@ -138,14 +138,15 @@ def _servers_of(view: FlavorView) -> str:
 
 def images_of(view: FlavorView) -> dict[str, list[str]]:
     """Public images that can't go with the flavor, by why."""
-    names_of: dict[str, list[str]] = {}
-    for name, judgement in view.unusable_images.items():
-        why = verdict.rejected(judgement)
-        if not why and isinstance(judgement, Judgement):
-            shares = breakdown(judgement, lasting=True)
-            why = next(verdict.host_reasons(judgement, shares), "")
-        names_of.setdefault(why, []).append(name)
-    return names_of
+    return by_key((_why(found), name) for name, found in view.unusable_images.items())
+
+
+def _why(found: RequestResult) -> str:
+    why = verdict.rejected(found)
+    if not why and isinstance(found, Judgement):
+        shares = breakdown(found, lasting=True)
+        why = next(verdict.host_reasons(found, shares), "")
+    return why
 
 
 def _projects_of(view: FlavorView) -> str:
@@ -368,16 +369,7 @@ def _not_on(view: ImageView) -> dict[str, list[str]]:
 
 def _by_cause(view: ImageView) -> dict[str, list[str]]:
     """Names of flavors by whether they fit, with why not, as ``capacity`` says it."""
-    names: dict[tuple[str, str], list[str]] = {}
-    for fit in view.capacity.flavors:
-        answer = fit.answer
-        if answer is Answer.YES:
-            key = ("now", "")
-        elif answer.is_open:
-            key = ("may", " (depends on nova.conf)" * (answer is Answer.DEPENDS))
-        else:
-            key = (capacity.kind(fit)[:-2], capacity.cause(fit))
-        names.setdefault(key, []).append(fit.name)
+    names = by_key((_cause(fit), fit.name) for fit in view.capacity.flavors)
     for each in view.capacity.rejected:
         key = ("rejected", f" ({verdict.rejected(each, has_remedy=False)})")
         names.setdefault(key, []).append(each.question.flavor["name"])
@@ -395,6 +387,15 @@ def _by_cause(view: ImageView) -> dict[str, list[str]]:
         found, key=lambda label: (label not in first, label != "now", label)
     )
     return {label: found[label] for label in labels}
+
+
+def _cause(fit: FlavorFit) -> tuple[str, str]:
+    """Whether a flavor fits, and why not."""
+    if fit.answer is Answer.YES:
+        return "now", ""
+    if fit.answer.is_open:
+        return "may", " (depends on nova.conf)" * (fit.answer is Answer.DEPENDS)
+    return capacity.kind(fit)[:-2], capacity.cause(fit)
 
 
 class ImageDocument(JsonObject):

@@ -15,7 +15,7 @@ from osc_traitsched.core.inventory.trait import (
     is_project_id,
     isolated_by,
 )
-from osc_traitsched.core.judge.judgement import Judgement
+from osc_traitsched.core.judge.judgement import RefusedRequest, RequestResult
 from osc_traitsched.core.judge.reasons import blamed, worst
 from osc_traitsched.core.nova.filter import special
 from osc_traitsched.core.placement.facts import Room, Stock
@@ -245,19 +245,17 @@ class FirstObstacle(NamedTuple):
 
 def reasons_of(view: HostView) -> dict[FirstObstacle, list[str]]:
     """Why flavors do not fit on the host, with their names, the most first."""
-    found: dict[FirstObstacle, list[str]] = {}
-    for each in view.unfit:
-        name = each.question.flavor["name"]
-        found.setdefault(_reason(each, view.host), []).append(name)
-    for refused in view.capacity.rejected:
-        name = refused.question.flavor["name"]
-        why = FirstObstacle(explain_verdict.rejected(refused, has_remedy=False))
-        found.setdefault(why, []).append(name)
+    without: tuple[RequestResult, ...] = (*view.unfit, *view.capacity.rejected)
+    found = by_key(
+        (_obstacle(each, view.host), each.question.flavor["name"]) for each in without
+    )
     return dict(sorted(found.items(), key=lambda pair: -len(pair[1])))
 
 
-def _reason(found: Judgement, host: Provider) -> FirstObstacle:
+def _obstacle(found: RequestResult, host: Provider) -> FirstObstacle:
     """For flavors of any size, so without amounts."""
+    if isinstance(found, RefusedRequest):
+        return FirstObstacle(explain_verdict.rejected(found, has_remedy=False))
     rejection = found.rejections.get(host.uuid)
     clauses = blamed(rejection) if rejection else ()
     if not clauses:
@@ -316,10 +314,9 @@ def _largest_free(uses: Iterable[HostUse]) -> ValueCell:
 
 
 def _notes(uses: Iterable[HostUse]) -> list[str]:
-    notes: dict[str, list[str]] = {}
-    for use in uses:
-        note = use.unusable or ("full" if use.is_full else "")
-        notes.setdefault(note, []).append(use.name)
+    notes = by_key(
+        (use.unusable or ("full" if use.is_full else ""), use.name) for use in uses
+    )
     return [f"{ranges(names)} {note}" for note, names in sorted(notes.items()) if note]
 
 

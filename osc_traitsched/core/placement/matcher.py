@@ -655,10 +655,9 @@ class Matcher:
         """Roots of all other hosts by what the clauses see of them."""
         bits = self.facts.snapshot.bits
         every = sum(part for _, part in self.single)
-        found = by_key(
+        return by_key(
             (self.host(root), root) for root in bits.roots(bits.every & ~every)
         )
-        return found
 
     def meeting(self, mask: Mask) -> int:
         """Hosts that meet all clauses of a mask together, as bits."""
@@ -671,8 +670,7 @@ class Matcher:
 
     def of_some(self, hosts: Iterable[Provider]) -> dict[Host, list[str]]:
         """Roots of some hosts by what the clauses see of them."""
-        found = by_key((self.host(host.uuid), host.uuid) for host in hosts)
-        return found
+        return by_key((self.host(host.uuid), host.uuid) for host in hosts)
 
     def _meeting(self, clause: Condition, bits: HostBits) -> int:
         """Hosts of one provider that meet a clause."""

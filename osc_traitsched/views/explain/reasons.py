@@ -39,7 +39,16 @@ from osc_traitsched.core.nova.own import TOGETHER, PluginJudgment, Weighed
 from osc_traitsched.core.nova.question import TRIED_ONCE, Question
 from osc_traitsched.core.nova.weighers import Assumption, Ranking
 from osc_traitsched.paste import Option, line, openstack
-from osc_traitsched.text import agreed, and_more, count, listed, option, quoted, ranges
+from osc_traitsched.text import (
+    agreed,
+    and_more,
+    by_key,
+    count,
+    listed,
+    option,
+    quoted,
+    ranges,
+)
 from osc_traitsched.views.listing import Names, Table
 from osc_traitsched.views.terminal import Line, Tone
 
@@ -152,11 +161,11 @@ def own_differences(
     :param names: of the hosts that matter, by the UUIDs of their nodes
     """
     version = question.own.version if question.own else ""
-    found: dict[tuple[str, str, str], list[str]] = {}
-    for each in filtering.differences:
-        if each.host in names:
-            words = _WORDS[type(each.novas)], _WORDS[type(each.ours)]
-            found.setdefault((each.filter, *words), []).append(names[each.host])
+    found = by_key(
+        ((e.filter, _WORDS[type(e.novas)], _WORDS[type(e.ours)]), names[e.host])
+        for e in filtering.differences
+        if e.host in names
+    )
     for (name, novas, ours), hosts in found.items():
         yield (
             f"Of {ranges(hosts)} the {name} of Nova {version} says {quoted(novas)}, "
@@ -382,10 +391,9 @@ def decided_later(
 
 def may_fail(found: Iterable[FilterFailure], names: Mapping[str, str]) -> Iterator[str]:
     """Lines on the filters that may end the whole request, and why."""
-    hosts: dict[tuple[str, Raises | Unknown, tuple[str, ...]], list[str]] = {}
-    for each in found:
-        kind = each.name, each.answer, each.behind
-        hosts.setdefault(kind, []).append(names[each.uuid])
+    hosts = by_key(
+        ((each.name, each.answer, each.behind), names[each.uuid]) for each in found
+    )
     for (name, answer, behind), on in hosts.items():
         if isinstance(answer, Raises):
             why = f"{answer.exception}, {_value(answer)}"

@@ -341,12 +341,11 @@ def _remarks(
     judgement: Judgement, rejection: Rejection, hosts: Sequence[Provider]
 ) -> dict[str, list[str]]:
     is_said = any(map(explain_verdict.is_disabling, rejection.failing))
-    found = by_key(
+    return by_key(
         (remark, host.name)
         for host in hosts
         for remark in explain_verdict.remarks(judgement, host, is_said)
     )
-    return found
 
 
 def _fixes(

@@ -39,7 +39,7 @@ from osc_traitsched.core.nova.filter.state import Fails
 from osc_traitsched.core.nova.question import Question
 from osc_traitsched.core.placement.facts import SIZES, Stock
 from osc_traitsched.core.releases import release
-from osc_traitsched.text import agreed, and_more, count, listed, ranges
+from osc_traitsched.text import agreed, and_more, by_key, count, listed, ranges
 from osc_traitsched.views.explain import reasons as explain_reasons
 from osc_traitsched.views.explain import words
 from osc_traitsched.views.terminal import Line, Tone
@@ -442,11 +442,11 @@ def _details(share: Share, judgement: Judgement) -> list[str]:
             return [f"{name} {wrong or f'{free}{unit} free'}"]
     if clause is None or not is_disabling(clause):
         return [ranges(share.hosts)]
-    reasons: dict[str, list[str]] = {}
-    for host in hosts:
-        reason = disabled_for(judgement, [host])
-        reasons.setdefault(f' "{reason}"' if reason else "", []).append(host.name)
-    return [f"{ranges(names)}{reason}" for reason, names in reasons.items()]
+    reasons = by_key((disabled_for(judgement, [host]), host.name) for host in hosts)
+    return [
+        f"{ranges(names)}" + (f' "{reason}"' if reason else "")
+        for reason, names in reasons.items()
+    ]
 
 
 def _depends(judgement: Judgement) -> Iterator[str]:
