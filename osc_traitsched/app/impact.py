@@ -9,6 +9,7 @@ import operator
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, Set
 from typing import NamedTuple
 
+from osc_traitsched.app.host import or_problem
 from osc_traitsched.app.misplaced import requests_of
 from osc_traitsched.cloud import allocation_candidates, lookup, servers
 from osc_traitsched.cloud.allocation_candidates import NOTHING
@@ -366,12 +367,8 @@ def read_misplaced(
     :param outside: UUIDs of other hosts with these traits, where a server that
         requires them is in a wrong place
     """
-    try:
-        here, there = (servers.on_nodes(cloud, each) for each in (roots, outside))
-    except errors.CloudBroke as exc:
-        note_unread(cloud, SERVERS_OF_OTHERS, exc)
-        return exc
-    return misplaced(names, here, there)
+    sides = (servers.on_nodes(cloud, each) for each in (roots, outside))
+    return or_problem(cloud, lambda: misplaced(names, *sides))
 
 
 # Effects of a plan on the hosts that flavors can use.

@@ -161,8 +161,7 @@ class IsolateAggregate(ShorthandWriter):
     def take_action(self, args: argparse.Namespace) -> Table:
         """Plan, look ahead, and write or show."""
         names = trait.parse(args.traits)
-        write_args.check(args)
-        arguments.check_columns(args, listing.STEPS)
+        write_args.check(args, listing.STEPS)
         if not names and (args.flavors or args.images or not args.projects):
             raise BadUsage("name a TRAIT, or --project alone")
         cloud = self.cloud()
@@ -230,8 +229,7 @@ class UnisolateAggregate(ShorthandWriter):
     def take_action(self, args: argparse.Namespace) -> Table:
         """Plan, look ahead, and write or show."""
         given = trait.parse(args.traits)
-        write_args.check(args)
-        arguments.check_columns(args, listing.STEPS)
+        write_args.check(args, listing.STEPS)
         if args.all_images and not args.remove_traits:
             raise BadUsage("--all-images requires --remove-traits")
         cloud = self.cloud()

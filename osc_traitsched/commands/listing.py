@@ -158,8 +158,7 @@ class RepairMirror(write_args.Writer):
     )
 
     def take_action(self, args: argparse.Namespace) -> Table:
-        write_args.check(args)
-        arguments.check_columns(args, listing_views.REPAIRED)
+        write_args.check(args, listing_views.REPAIRED)
         cloud = self.cloud()
         todo = app.plan_repair(cloud)
         if todo.snapshot.unlisted:

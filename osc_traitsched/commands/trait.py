@@ -145,8 +145,7 @@ class RemoveTraits(write_args.Writer):
     def take_action(self, args: argparse.Namespace) -> Table:
         """Plan, and write or show."""
         names = arguments.split_hosts(args)
-        write_args.check(args)
-        arguments.check_columns(args, listing.REMOVED)
+        write_args.check(args, listing.REMOVED)
         selectors = arguments.target_selectors(args)
         cloud = self.cloud()
         sources = arguments.found(args, self.app)
@@ -245,8 +244,7 @@ class _TraitWriter(ShorthandWriter):
         return str(args.trait)
 
     def take_action(self, args: argparse.Namespace) -> Table:
-        write_args.check(args)
-        arguments.check_columns(args, listing.STEPS)
+        write_args.check(args, listing.STEPS)
         cloud = self.cloud()
         assumed = settings.of_cloud(cloud, self.settings(args))
         new = getattr(args, "new", None)

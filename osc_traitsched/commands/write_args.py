@@ -7,7 +7,7 @@ import contextlib
 import os
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
 import tqdm
@@ -63,10 +63,16 @@ OPTIONS = (
 )
 
 
-def check(args: argparse.Namespace) -> None:
-    """Reject ``--exit-code`` without ``--dry-run``; raises BadUsage."""
+def check(args: argparse.Namespace, columns: Collection[str] = ()) -> None:
+    """Reject ``--exit-code`` without ``--dry-run``, and other columns.
+
+    :param columns: if they are known
+    :raises BadUsage: for one of these
+    """
     if args.exit_code and not args.dry_run:
         raise BadUsage("--exit-code requires --dry-run")
+    if columns:
+        arguments.check_columns(args, columns)
 
 
 def refuse(

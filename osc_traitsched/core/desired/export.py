@@ -87,10 +87,6 @@ def entry(part: Part, of: str, value: str, absent: bool = False) -> Entry:
     return Entry(part, Text(of, _HERE), Text(value, _HERE), absent)
 
 
-def _stays(name: str) -> bool:
-    return trait.ownership(name) is not trait.Ownership.OPERATOR
-
-
 class _GoingBack:
     def __init__(self, claims: Mapping[Unit, Claim], found: FoundCloud) -> None:
         self._claims = claims
@@ -115,14 +111,15 @@ class _GoingBack:
         if not target.id:
             # A host without a provider: nothing was written.
             return
-        if target.kind is ObjectKind.PROVIDER_TRAITS and target.id and not _stays(key):
+        is_own = trait.ownership(key) is trait.Ownership.OPERATOR
+        if target.kind is ObjectKind.PROVIDER_TRAITS and is_own:
             snapshot = self._found.snapshot
             is_host = snapshot.is_host(snapshot.by_uuid[target.id])
             part = Part.TRAIT_HOSTS if is_host else Part.TRAIT_PROVIDERS
             yield entry(part, key, target.name, is_gone)
         elif (
             target.kind is ObjectKind.AGGREGATE_HOSTS
-            and self._is_listed(key)
+            and key in self._found.snapshot.nova.by_service_host
             and (is_gone or not self._is_kept_out(target.id, key))
         ):
             yield entry(Part.MEMBERS, target.name, key, is_gone)
@@ -146,9 +143,6 @@ class _GoingBack:
         }
         here = zones.get(aggregate)
         return here is not None and not {*zones.values()} <= {here, None}
-
-    def _is_listed(self, host: str) -> bool:
-        return host in self._found.snapshot.nova.by_service_host
 
     def _requirement(self, unit: Unit, before: Value) -> Iterator[Entry]:
         target, key = unit

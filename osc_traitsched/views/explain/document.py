@@ -171,10 +171,6 @@ def _answered(word: str) -> Any:
     return field(get)
 
 
-def _is_given(host: Provider, whole: Whole) -> bool:
-    return host.uuid in whole.value.judgement.facts.candidates
-
-
 def _failing(host: Provider, whole: Whole) -> list[str]:
     rejection, ids = (
         whole.value.judgement.rejections.get(host.uuid),
@@ -546,7 +542,9 @@ class HostJson(JsonObject):
         lambda host, whole: host in whole.value.judgement.candidates
     )
     """Placement returns it, and no host filter keeps it out."""
-    given_by_placement: bool = field(_is_given)
+    given_by_placement: bool = field(
+        lambda host, whole: host.uuid in whole.value.judgement.facts.candidates
+    )
     """Placement returns it."""
     failing: Iterable[str] = field(_failing)
     """The ids of the conditions that it fails, each by itself."""
