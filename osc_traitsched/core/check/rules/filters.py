@@ -29,7 +29,7 @@ from osc_traitsched.core.inventory.trait import (
 from osc_traitsched.core.inventory.trait import projects_of as parts_of
 from osc_traitsched.core.nova import image as properties
 from osc_traitsched.core.nova import options, weighers
-from osc_traitsched.core.nova.filter import compute, special
+from osc_traitsched.core.nova.filter import compute
 from osc_traitsched.core.nova.filter import groups as image_filter
 from osc_traitsched.core.nova.filter import state as supported
 from osc_traitsched.core.nova.filter.compute import (
@@ -52,6 +52,7 @@ from osc_traitsched.core.nova.filter.special import (
     IMAGE_ISOLATION,
     IMAGE_PROPERTIES,
     ISOLATED_HOSTS,
+    PROJECT,
 )
 from osc_traitsched.core.nova.filter.state import (
     Fails,
@@ -644,7 +645,7 @@ def project_suffix(analysis: Analysis) -> Iterator[Fault]:
     # (nova/scheduler/filters/aggregate_multitenancy_isolation.py,
     # nova/scheduler/request_filter.py, require_tenant_aggregate).
     number = analysis.survey.assumptions.release
-    if number >= TENANT_SUFFIXES or not analysis.filtering.is_on(special.PROJECT):
+    if number >= TENANT_SUFFIXES or not analysis.filtering.is_on(PROJECT):
         return
     is_asked = analysis.is_on(options.TENANT)
     is_safe = is_asked and analysis.is_on(options.TENANT_REQUIRED)
@@ -664,7 +665,7 @@ def project_suffix(analysis: Analysis) -> Iterator[Fault]:
         keeps_out = f"keeps out the {listed(unread, 'project')}"
         yield ERROR(
             aggregate.name,
-            f"{special.PROJECT} of {release(number)} does not read "
+            f"{PROJECT} of {release(number)} does not read "
             f"{listed(sorted(suffixed))}, and {keeps_out if exact else lets_in}",
             aggregate_set(
                 aggregate,
