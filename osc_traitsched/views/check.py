@@ -52,10 +52,7 @@ def blocks(
         for finding in findings
         if finding.severity.rank <= least.rank
     )
-    shown = [
-        list(_block(rule, severity, alike, options, width))
-        for (rule, severity), alike in groups.items()
-    ]
+    shown = [list(_block(alike, options, width)) for alike in groups.values()]
     lines = list(itertools.chain(*(reversed(shown) if width else shown)))
     end = Line(_summary(findings, least))
     rows = (painted(each, width).count("\n") + 1 for each in (*lines, end))
@@ -82,13 +79,10 @@ def _brief(findings: Sequence[Finding], width: int) -> Line:
 
 
 def _block(
-    rule: str,
-    severity: Severity,
-    findings: Sequence[Finding],
-    options: Sequence[Option],
-    width: int,
+    findings: Sequence[Finding], options: Sequence[Option], width: int
 ) -> Iterator[Line]:
-    """Findings with the same problem share a line."""
+    """Findings of one rule and severity; those with the same problem share a line."""
+    rule, severity = findings[0].rule, findings[0].severity
     by_problem = by_key((finding.words().problem, finding) for finding in findings)
     title = f"{severity.value.upper()}  {rule}  {_subjects(findings, width)}"
     yield Line(title, _TONES[severity])
