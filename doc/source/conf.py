@@ -67,7 +67,7 @@ class Sources(SphinxDirective):
     def run(self):
         """Parse the table as if it stood in the page."""
         parser = argparse.ArgumentParser(add_help=False)
-        arguments.add_scheduler_options(parser)
+        arguments.SCHEDULER(parser)
         lines = [".. list-table::", "   :widths: 30 70", ""]
         for action in parser._actions:
             name = f"{action.option_strings[0]} {action.metavar or 'NAME'}"
