@@ -69,6 +69,15 @@ class HostFit(NamedTuple):
     sharers: frozenset[str] = frozenset()
     alone: int = 0
 
+    def capped(self, least: int | None, most: int | None, limit: str) -> HostFit:
+        """With one more lower and upper limit, and its name if it is the lowest."""
+        room = self.room.capped(least, most)
+        return self._replace(
+            room=room,
+            limit=self.limit if room.most == self.room.most else limit,
+            alone=self.alone if most is None else min(self.alone, most),
+        )
+
 
 @functools.lru_cache(maxsize=4096)
 def _exact(servers: int, limit: str) -> HostFit:
@@ -455,15 +464,12 @@ class FlavorCounter:
             for root, fit in counter.on(left, free, is_offered):
                 if counter is not self._counters[0] and root in self._pinned:
                     # Placement allocations and pinned servers can differ.
-                    room = fit.room.capped(0, self._pinned[root])
-                    fit = fit._replace(room=room, limit=DEDICATED)
+                    fit = fit.capped(0, self._pinned[root], DEDICATED)
                 if is_sure and root in self._unsure:
                     fit = fit._replace(room=Room(0, fit.room.most))
                 cap = self._caps.get(root) if is_capped else None
                 if cap is not None:
-                    room = fit.room.capped(*cap)
-                    limit = fit.limit if room.most == fit.room.most else ""
-                    fit = fit._replace(room=room, limit=limit)
+                    fit = fit.capped(*cap, "")
                 if fit.room.most:
                     found[root] = fit
             left = [root for root in left if root not in found]

@@ -199,6 +199,13 @@ def test_a_filter_that_counts_servers_caps(cap, expected):
     assert counted(more_servers_facts(hosts), caps={"a": cap})[1] == expected
 
 
+def test_a_filter_that_counts_servers_caps_hosts_that_use_a_pool():
+    bare = {"VCPU": 20, "MEMORY_MB": 9999}
+    pool, shared = {"nfs": {"DISK_GB": 990}}, {"nfs": frozenset("ab")}
+    found = more_servers_facts({"a": bare, "b": bare}, pool, shared)
+    assert counted(found, caps={"a": (2, 2), "b": (None, None)})[1] == Room(12, 12)
+
+
 def test_pools_count_once_and_ways_to_choose_make_a_range():
     bare = {"VCPU": 20, "MEMORY_MB": 9999}
     pool = {"nfs": {"DISK_GB": 70}}
