@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping
 from osc_traitsched.app import misplaced, settings
 from osc_traitsched.app.misplaced import Scope
 from osc_traitsched.cloud import allocation_candidates, lookup, read, request_parts
+from osc_traitsched.cloud.allocation_candidates import MOST_READ_ONE_BY_ONE
 from osc_traitsched.cloud.lookup import read_topology
 from osc_traitsched.cloud.servers import with_running
 from osc_traitsched.cloud.service import Cloud
@@ -29,9 +30,6 @@ from osc_traitsched.core.nova.filter.groups import policies_off
 from osc_traitsched.core.nova.options import SchedulerSettings
 from osc_traitsched.core.placement import facts
 from osc_traitsched.core.servers.misplaced import Placements
-
-#: So many inventories are read.
-_MOST_READ = 8
 
 
 @dataclasses.dataclass(frozen=True)
@@ -134,8 +132,8 @@ def survey(cloud: Cloud, assumed: SchedulerSettings) -> Survey:
 def with_units(cloud: Cloud, found: Survey) -> Survey:
     """Read the most that one server can get, of one provider for each kind of hosts.
 
-    At most eight requests: for the most frequent kinds, roots first, Ironic's nodes
-    last. Providers of equal capacities are taken to be alike; of others only the known
+    At most 25 requests: for the most frequent kinds, roots first, Ironic's nodes last.
+    Providers of equal capacities are taken to be alike; of others only the known
     capacity counts.
     """
     snapshot, ironic = found.snapshot, found.nova.ironic
@@ -152,7 +150,7 @@ def with_units(cloud: Cloud, found: Survey) -> Survey:
             -len(alike),
             alike,
         ),
-    )[:_MOST_READ]
+    )[:MOST_READ_ONE_BY_ONE]
     read = allocation_candidates.like_first(cloud.placement, found.stock, first)
     return dataclasses.replace(found, stock={**found.stock, **read})
 

@@ -12,13 +12,14 @@ import textwrap
 import openstack
 import pytest
 
-from osc_traitsched.app import check, explain, listing, request, trait
+from osc_traitsched.app import check, explain, listing, request, snapshot, trait
 from osc_traitsched.app.settings import SettingsSources
 from osc_traitsched.cloud.connection import HttpCloud
 from osc_traitsched.cloud.service import unread
 from osc_traitsched.commands.overview import GROUPS
 from osc_traitsched.core.inventory.snapshot import Selectors
 from osc_traitsched.core.nova.question import ServerSpec
+from tests.services import drawn
 from tests.services.environment import REPOSITORY
 from tests.unit.app.recorded import (
     CMP01,
@@ -108,6 +109,8 @@ def test_of_images_of_one_name_the_one_that_can_be_booted_is_meant():
     assert ask(RecordedCloud(image=named)).image["id"] == IMAGE
 
 
+UNITS = {"total": 1, "min_unit": 1, "max_unit": 1, "step_size": 1, "used": 1}
+UNITS["allocation_ratio"] = 1.0
 GOLD_FLAVOR = {"flavors": [flavor("gold", **{"trait:CUSTOM_GOLD": "required"})]}
 
 
@@ -124,6 +127,18 @@ def test_a_check_says_whether_private_flavors_were_looked_at(private, whole):
     # The findings say it.
     assert unread(cloud) == []
     assert ("the server groups of all projects" in found.unread) is not whole
+
+
+@pytest.mark.parametrize(("reserved", "is_found"), [(1, True), (0, False)])
+def test_a_check_reads_many_nodes_of_bare_metal_that_are_in_use(reserved, is_found):
+    document = drawn.draw(132).document
+    nodes = [e for e in document["placement"]["providers"] if "metal" in e["name"]]
+    for each in nodes:
+        each["inventories"] = {"CUSTOM_BAREMETAL": {**UNITS, "reserved": reserved}}
+    saved = snapshot.Snapshot("cloud.json", document)
+    rules = "resources-no-host", "resources-not-together"
+    found = check.check(saved.cloud, saved.sources, rules).findings
+    assert ("f4" in {name for each in found for name in each.flavors}) is is_found
 
 
 def test_a_compute_node_that_nova_leaves_out_is_said_by_all_who_list_hosts():
