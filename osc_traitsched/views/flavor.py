@@ -166,6 +166,8 @@ class FlavorUseDocument(JsonObject):
     """The version of the document."""
     flavor: FlavorJson = field("judgement.question.flavor")
     """The flavor."""
+    project_id: Optional[str] = field("judgement.question.project")
+    """The ID of the project that its hosts are judged for."""
     reason: Reason = field("judgement.reason")
     """Why a server fits now or none, in one word of :ref:`reasons`."""
     rejected: Optional[str] = field(

@@ -264,6 +264,8 @@ def _flavor():
     hosts = {"fits": {"traits": [GOLD]}, "full": {"traits": [GOLD], "inventories": ram}}
     body = {"cloud": {**hosts, "without": {}}, "flavor": {f"trait:{GOLD}": "required"}}
     judgement = _with_image(test_explanation.explained(body, ["fits"]))
+    question = dataclasses.replace(judgement.question, project="p1")
+    judgement = dataclasses.replace(judgement, question=question)
     fit = FlavorFit(
         judgement,
         {judgement.candidates.hosts[0].uuid: HostFit(Room(13, 13), "VCPU")},
