@@ -215,14 +215,14 @@ def expected_of(found):
 
 def of_many(asking: Asking) -> Iterator[Pair]:
     """Of ``explain --count``, ``explain --image``, ``capacity`` and its ``--full``."""
-    flavor, options = asking.cloud.flavors[0], asking.options
+    options = asking.options
     told, body = asking.document(f"capacity --all-flavors {options}")
     fits = {each["flavor"]["name"]: each for each in body["flavors"]}
     rejected = {each["flavor"]["name"] for each in body["rejected"]}
     answers = {name: asking.judged(name).answer for name in {*fits, *rejected}}
     code = ExitCode.of(Answer.best(answers.values()))
     yield Pair("capacity --all-flavors", told, code)
-    if flavor in fits:
+    for flavor in fits:
         asked = f"explain {flavor} {asking.spec.image} {asking.owner} --no-fixes"
         _, counted = asking.document(f"{asked} --count {MANY}")
         said = counted["max_servers"]

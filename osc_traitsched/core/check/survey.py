@@ -17,7 +17,7 @@ from osc_traitsched.core.inventory.trait import (
     key_of,
     trait_in,
 )
-from osc_traitsched.core.judge.hosts import matching_hosts
+from osc_traitsched.core.judge.hosts import matching_hosts, short_of_dedicated
 from osc_traitsched.core.nova import prefilter
 from osc_traitsched.core.nova.clause import Clause, MemberOf, Resource, RootTrait, Trait
 from osc_traitsched.core.nova.filter.state import ServerGroup
@@ -483,7 +483,8 @@ class SurveyedHosts:
         found = self.meeting(request.clauses, request.group_policy)
         if request.fallback is None:
             return found
-        return found | self.matching_hosts(request.fallback)
+        second = self.matching_hosts(request.fallback)
+        return found | (second - short_of_dedicated(request, self._if_empty))
 
     def meeting(
         self, clauses: Iterable[Clause], group_policy: str | None = None

@@ -14,8 +14,9 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from osc_traitsched.core.answer import Answer
-from osc_traitsched.core.judge.filtering import KnownAnswers, dedicated, filtering
+from osc_traitsched.core.judge.filtering import KnownAnswers, filtering
 from osc_traitsched.core.judge.fix import HostFix, changed
+from osc_traitsched.core.judge.hosts import most_pinned
 from osc_traitsched.core.judge.judgement import Judgement, RefusedRequest, RequestResult
 from osc_traitsched.core.judge.verdict import Rejection
 from osc_traitsched.core.nova.clause import Condition, HostFilter, MemberOf, Resource
@@ -438,10 +439,7 @@ class FlavorCounter:
         self._counters = [Counter(each, facts) for each in queries]
         self._explanation, self._facts, self._caps = judgement, facts, caps
         self._unsure = judgement.unsure_roots
-        self._pinned = {
-            root: capacity // clause.amount
-            for root, clause, capacity in dedicated(request, facts)
-        }
+        self._pinned = most_pinned(request, facts)
 
     def hosts(
         self,

@@ -17,6 +17,7 @@ from collections.abc import (
 from osc_traitsched.core.errors import Refusal
 from osc_traitsched.core.inventory.snapshot import Compute
 from osc_traitsched.core.inventory.trait import DISABLED
+from osc_traitsched.core.judge.hosts import dedicated, most_pinned
 from osc_traitsched.core.nova import weighers
 from osc_traitsched.core.nova.clause import (
     Clause,
@@ -379,21 +380,6 @@ class Filtering:
                 yield answer.origin
 
 
-def dedicated(request: Request, facts: Facts) -> Iterator[tuple[str, Resource, int]]:
-    """Hosts with dedicated CPUs: root, what a pinned server needs, and how many in all.
-
-    Nothing if Nova makes no fallback query, which asks them for VCPU instead.
-    """
-    others = request.fallback.clauses if request.fallback else request.clauses
-    pinned = [c for c in request.clauses if isinstance(c, Resource) and c not in others]
-    for clause in pinned:
-        for root in facts.snapshot.host_trees:
-            own = (facts.stock.get(uuid, {}) for uuid in facts.reachable(root))
-            stock = [each[DEDICATED] for each in own if DEDICATED in each]
-            if stock and clause.resource_class == DEDICATED:
-                yield root, clause, sum(each.capacity for each in stock)
-
-
 def asks_enabled(clauses: Iterable[Clause]) -> bool:
     """Whether Placement rejects hosts whose service is disabled."""
     traits = (each for each in clauses if isinstance(each, (Trait, RootTrait)))
@@ -577,14 +563,17 @@ def room_of_hosts(
     """
     queries = filter(None, [request, request.fallback])
     asked = [each.clauses for each in queries]
+    pinned = most_pinned(request, facts)
     found: dict[str, list[tuple[Room, Fit | None]]] = collections.defaultdict(list)
     firsts, spec = set(), question.request_spec()
     states = filter(None, hosts.values())
     left = table.servers_left(states, spec, question.assumptions)
     for root, host in hosts.items():
-        most = max((_on_host(root, clauses, facts) for clauses in asked), default=0)
+        rooms = [_on_host(root, clauses, facts) for clauses in asked]
+        # A host with dedicated CPUs pins to them, whichever query Nova claims by.
+        most = rooms[0] if rooms[0] and root in pinned else max(rooms)
         fit = facts.fits.get(root)
-        room = _of_fit(fit, most, root in unsure)
+        room = _of_fit(fit, most, root in unsure).capped(None, pinned.get(root))
         if host is not None:
             room = room.capped(*left.get(host.compute.uuid, (None, None)))
         name = host.host if host else root

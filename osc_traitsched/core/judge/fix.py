@@ -450,7 +450,7 @@ def on_hosts(
     hosts = {
         each: _of_aggregates(each, hosts[each], question, computes) for each in hosts
     }
-    found = _tried(question, computes, hosts, tuple(may_fail))
+    found = _tried(question, matcher.facts, computes, hosts, tuple(may_fail))
     return tuple(sorted(found, key=_certain_first))[:MOST_OF_HOSTS]
 
 
@@ -481,12 +481,14 @@ def _certain_first(fix: HostFix) -> tuple[bool, bool, int, int, str]:
 
 def _tried(
     question: Question,
+    facts: Facts,
     computes: Mapping[str, Compute],
     hosts: Mapping[tuple[HostChange, ...], Iterable[str]],
     may_fail: tuple[str, ...],
 ) -> list[HostFix]:
     """Filters pass, or may pass, hosts after them; needless parts are left out."""
     found: list[HostFix] = []
+    request = question.request()
     for changes in sorted(hosts, key=len):
         fewer = [fix for fix in found if set(fix.changes) < set(changes)]
         helped = frozenset(
@@ -494,6 +496,7 @@ def _tried(
         )
         left = [root for root in hosts[changes] if root not in helped]
         after = filtering(*changed(question, computes, changes, left))
+        after = after.with_dedicated(question, request, facts)
         sure = tuple(root for root in left if not after.doubts(root) and not may_fail)
         perhaps = frozenset(root for fix in fewer for root in fix.hosts)
         out = after.all_kept_out | perhaps

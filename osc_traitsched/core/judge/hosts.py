@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TypeVar
 
 from osc_traitsched.core.inventory.snapshot import Provider
@@ -15,7 +15,7 @@ from osc_traitsched.core.nova.clause import (
     Trait,
 )
 from osc_traitsched.core.nova.request import Request
-from osc_traitsched.core.placement.facts import Facts
+from osc_traitsched.core.placement.facts import DEDICATED, Facts
 from osc_traitsched.core.placement.matcher import Matcher
 
 
@@ -32,7 +32,35 @@ def matching_hosts(
         for host, roots in matcher.of_some(among).items():
             if matcher.meets(host, matcher.everything):
                 found.update(roots)
-    return found
+    return found - short_of_dedicated(request, facts)
+
+
+# Servers that are pinned to dedicated CPUs.
+
+
+def dedicated(request: Request, facts: Facts) -> Iterator[tuple[str, Resource, int]]:
+    """Hosts with dedicated CPUs: root, what a pinned server needs, and how many in all.
+
+    Nothing if Nova makes no fallback query, which asks them for VCPU instead.
+    """
+    others = request.fallback.clauses if request.fallback else request.clauses
+    pinned = [c for c in request.clauses if isinstance(c, Resource) and c not in others]
+    for clause in pinned:
+        if clause.resource_class == DEDICATED:
+            for root, number in facts.dedicated.items():
+                yield root, clause, number
+
+
+def short_of_dedicated(request: Request, facts: Facts) -> frozenset[str]:
+    """Roots of hosts with too few dedicated CPUs in all, whatever VCPU they have."""
+    every = dedicated(request, facts)
+    return frozenset(root for root, wanted, found in every if found < wanted.amount)
+
+
+def most_pinned(request: Request, facts: Facts) -> dict[str, int]:
+    """How many servers hosts could pin to their dedicated CPUs in all, by root."""
+    every = dedicated(request, facts)
+    return {root: number // wanted.amount for root, wanted, number in every}
 
 
 # Many requests and many hosts: hosts that are alike in all that decides are one.
@@ -60,7 +88,8 @@ def matching_all(
         if roots not in known:
             every = (members[root] for root in roots)
             known[roots] = frozenset[str]().union(*every)
-        found[key] = known[roots]
+        short = short_of_dedicated(request, facts)
+        found[key] = known[roots] - short if short else known[roots]
     return found
 
 

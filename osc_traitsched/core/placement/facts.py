@@ -170,6 +170,17 @@ class Facts:
         return {root: frozenset(sharers) for root, sharers in found.items()}
 
     @functools.cached_property
+    def dedicated(self) -> Mapping[str, int]:
+        """How many dedicated CPUs hosts have in all, used or not, by root."""
+        found: dict[str, int] = {}
+        for root in self.snapshot.host_trees:
+            own = (self.stock.get(uuid, {}) for uuid in self.reachable(root))
+            stock = [each[DEDICATED] for each in own if DEDICATED in each]
+            if stock:
+                found[root] = sum(each.capacity for each in stock)
+        return found
+
+    @functools.cached_property
     def if_empty(self) -> IfEmpty:
         """What providers could give if nothing were in use."""
         return IfEmpty(self.snapshot, self.stock)

@@ -253,10 +253,17 @@ def room_facts(**fits):
 
 
 def of(
-    group=None, servers=None, unsure=(), first=(), hosts=None, found=None, **options
+    group=None,
+    servers=None,
+    unsure=(),
+    first=(),
+    hosts=None,
+    found=None,
+    flavor=ROOM_FLAVOR,
+    **options,
 ):
     question = Question(
-        ROOM_FLAVOR, None, (), settings(**options), group=group, servers=servers
+        flavor, None, (), settings(**options), group=group, servers=servers
     )
     known = {each: host(each) for each in FREE} if hosts is None else hosts
     return filtering.room_of_hosts(
@@ -295,6 +302,28 @@ def test_with_affinity_the_first_host_has_to_hold_them_all():
 
 def test_soft_policies_leave_all_room():
     assert of(ServerGroup("g", "soft-anti-affinity")) == Room(12, 12)
+
+
+@pytest.mark.parametrize(
+    ("pcpu", "expected"),
+    [
+        ({}, Room(10, 10)),
+        # Placement has one allocation request for each of Nova's queries.
+        ({"PCPU": Stock(6, 0)}, Room(3, 3)),
+        ({"PCPU": Stock(6, 4)}, Room(1, 1)),
+        ({"PCPU": Stock(6, 5)}, Room(0, 3)),
+        ({"PCPU": Stock(6, 6)}, Room(0, 3)),
+    ],
+)
+def test_free_vcpu_are_no_room_for_servers_that_a_host_pins(pcpu, expected):
+    stock = {"VCPU": Stock(20, 0), "MEMORY_MB": Stock(99999, 0), **pcpu}
+    free = {name: each.free // 2 for name, each in stock.items() if "CPU" in name}
+    known = Fit(min(n for n in free.values() if n), is_only=not free.get("PCPU"))
+    found = dataclasses.replace(room_facts(a=known), stock={"a": stock})
+    unsure = set() if free.get("PCPU", 1) else {"a"}
+    flavor = {**PINNED, "disk": 0}
+    room = of(hosts={"a": None}, found=found, unsure=unsure, flavor=flavor)
+    assert room == expected
 
 
 def test_filters_that_count_leave_less():

@@ -9,12 +9,14 @@ import pytest
 from osc_traitsched.core.answer import Answer
 from osc_traitsched.core.errors import Refusal
 from osc_traitsched.core.inventory.snapshot import Compute
+from osc_traitsched.core.judge import fix
 from osc_traitsched.core.judge.filtering import (
     FilterFailure,
     Filtering,
     KnownAnswers,
     filtering,
 )
+from osc_traitsched.core.judge.hosts import matching_all, matching_hosts
 from osc_traitsched.core.nova import options
 from osc_traitsched.core.nova.filter import state
 from osc_traitsched.core.nova.filter.state import (
@@ -588,6 +590,30 @@ def test_a_host_with_too_few_dedicated_cpus_is_out(filters, hypervisor):
     assert answer.reason == (
         state.NO_NUMA_TOPOLOGY if is_without_nodes else state.TOO_FEW_DEDICATED_CPUS
     )
+
+
+def test_whoever_matches_many_hosts_leaves_out_those_with_too_few_dedicated_cpus():
+    found = _pinned()
+    expected = {identity(name) for name in ("free", "full", "old")}
+    assert matching_hosts(found.request, found.facts) == expected
+    # The hosts full and small offer the same amounts.
+    both = {"now": found.request, "then": found.request}
+    many = matching_all(both, found.facts, found.hosts)
+    assert many == dict.fromkeys(both, expected)
+
+
+def test_a_host_with_too_few_dedicated_cpus_is_not_to_be_enabled():
+    off = {"traits": ["COMPUTE_STATUS_DISABLED"]}
+    body = {
+        "cloud": {
+            "small": {"inventories": {**_FREE, "PCPU": 1}, **off},
+            "old": {"inventories": _FREE, **off},
+        },
+        "flavor": {"vcpus": 2, "ram": 512, "disk": 1, "hw:cpu_policy": "dedicated"},
+    }
+    found = explained(body, [], small=DISABLED, old=DISABLED)
+    fixes = fix.on_hosts(found.matcher, found.verdict, found.question, found.computes)
+    assert [each.hosts for each in fixes] == [(identity("old"),)]
 
 
 def test_what_nova_says_of_its_claims_counts_for_a_host_short_of_dedicated_cpus():

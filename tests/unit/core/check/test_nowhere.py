@@ -160,6 +160,11 @@ FAULTS = {
     "error resources-no-host resource class VCPU (flavor f): flavor f needs 8 on one "
     "host; min_unit and step_size of the hosts do not allow it -> use a "
     "smaller...": with_units(SMALLER, "b", max_unit=16, step_size=5),
+    # Its free VCPU are not for servers that it pins.
+    "error resources-no-host resource class PCPU (flavor f): flavor f needs 4 on one "
+    "host; the largest has 3 -> use a smaller...": survey(
+        f"a {SMALL} PCPU=2; b {SMALL} PCPU=3", "f vcpus=4 hw:cpu_policy=dedicated"
+    ),
     # Bare metal takes no virtual server, and has no class that this lacks.
     "error resources-no-host resource class MEMORY_MB (flavor big)...": of_ironic(BIG),
     **{
@@ -321,6 +326,7 @@ HEALTHY = [
         stock={},
     ),
     survey(f"a; b {SMALL} PCPU=4", PINNED),
+    survey(f"a {SMALL} PCPU=2; b", "f vcpus=4 hw:cpu_policy=dedicated"),
     survey("a; b ?", PINNED),
     survey("a", f"{GROUPS}none"),
     (survey(f"a {SECURE_BOOT}", "f", SECURE), *SECURE_RULES),
