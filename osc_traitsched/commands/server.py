@@ -19,8 +19,8 @@ from osc_traitsched.core.errors import BadUsage
 from osc_traitsched.core.judge.judgement import RequestResult
 from osc_traitsched.core.nova.question import MoveKind
 from osc_traitsched.core.servers.failure import ServerAnswer
-from osc_traitsched.core.servers.misplaced import Placements
-from osc_traitsched.core.servers.moves import Destinations, of_own_host
+from osc_traitsched.core.servers.misplaced import Placements, of_own_host
+from osc_traitsched.core.servers.moves import Destinations
 from osc_traitsched.text import visible
 from osc_traitsched.views import destinations, server_explain, servers, terminal
 from osc_traitsched.views import misplaced as misplaced_views
@@ -258,7 +258,7 @@ def exit_code_of_failure(found: ServerAnswer) -> ExitCode:
     if found.refusals:
         return ExitCode.NO_HOST
     if found.failure is None and found.state.host:
-        return ExitCode.of(of_own_host(found.judgement, found.state.node)[0])
+        return ExitCode.of(of_own_host(found.judgement, found.state.node).can)
     code = explain.exit_code(found.judgement)
     is_doubtful = found.is_unexplained or found.may_fail_alike
     return ExitCode.UNKNOWN if is_doubtful and code is ExitCode.DONE else code

@@ -371,8 +371,10 @@ class Refusal(AnswerIsNo):
         return self.text or sentence(self)
 
 
-def wrong(refusal: Refusal) -> str:
+def wrong(refusal: AnswerIsNo) -> str:
     """The problem, with Nova's exception in brackets."""
+    if not isinstance(refusal, Refusal):
+        return str(refusal)
     sentence = _RULES[refusal.reason].wrong.replace("{}", listed(refusal.keys))
     return f"{sentence} ({refusal.exception})"
 

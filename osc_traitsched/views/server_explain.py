@@ -18,7 +18,7 @@ from osc_traitsched.core.judge.reasons import breakdown, is_of_zone
 from osc_traitsched.core.nova.clause import HostFilter, Resource
 from osc_traitsched.core.servers.failure import Changes, Failure, ServerAnswer, Stage
 from osc_traitsched.core.servers.fleet import FailedKind, FailedServer, FailedServers
-from osc_traitsched.core.servers.moves import of_own_host
+from osc_traitsched.core.servers.misplaced import of_own_host
 from osc_traitsched.documents import JsonObject, field
 from osc_traitsched.paste import Option, Placeholder, line, openstack, printable
 from osc_traitsched.text import and_more, count, listed, ranges
@@ -211,12 +211,13 @@ def lines(
 def _of_host(
     answer: ServerAnswer, judgement: RequestResult, options: Sequence[Option]
 ) -> Iterator[Line]:
-    can, conditions = of_own_host(judgement, answer.state.node)
+    found = of_own_host(judgement, answer.state.node)
+    can = found.can
     host = answer.state.host
     hosts = [each for each in judgement.hosts if each.name == answer.state.node]
     why = listed(
         reason
-        for each in conditions
+        for each in found.conditions
         if isinstance(judgement, Judgement)
         for reason in verdict.of_hosts(each, judgement, hosts)
     )

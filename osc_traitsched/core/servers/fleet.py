@@ -380,12 +380,12 @@ class Refused:
     nova-api's refusal is only a doubt: it does not check existing servers again.
     """
 
-    refusal: Refusal
+    refusal: AnswerIsNo
 
     @property
     def is_doubt(self) -> bool:
         """Whether the refusal is nova-api's, not nova-scheduler's."""
-        return self.refusal.stage == _ON_THE_API
+        return isinstance(self.refusal, Refusal) and self.refusal.stage == _ON_THE_API
 
 
 @dataclasses.dataclass(frozen=True)

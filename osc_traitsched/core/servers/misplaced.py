@@ -19,9 +19,18 @@ from osc_traitsched.core.judge.filtering import (
     on_hosts,
 )
 from osc_traitsched.core.judge.hosts import matching_hosts
+from osc_traitsched.core.judge.judgement import RefusedRequest, RequestResult
 from osc_traitsched.core.judge.verdict import Reasons
 from osc_traitsched.core.nova import prefilter
-from osc_traitsched.core.nova.clause import Clause, MemberOf, Resource, RootTrait, Trait
+from osc_traitsched.core.nova.clause import (
+    Clause,
+    Condition,
+    HostFilter,
+    MemberOf,
+    Resource,
+    RootTrait,
+    Trait,
+)
 from osc_traitsched.core.nova.filter import compute, special
 from osc_traitsched.core.nova.filter import state as supported
 from osc_traitsched.core.nova.filter.state import (
@@ -30,6 +39,7 @@ from osc_traitsched.core.nova.filter.state import (
     Passes,
     RequestSpec,
     Unknown,
+    host_states,
 )
 from osc_traitsched.core.nova.filter.table import (
     Reads,
@@ -180,6 +190,25 @@ class Objections:
         return ServerFit.UNKNOWN if self.doubts else ServerFit.FINE
 
     @property
+    def can(self) -> Answer:
+        """Whether the scheduler would choose the host today."""
+        if self.reasons:
+            return Answer.NO
+        return Answer.UNKNOWN if self.doubts else Answer.YES
+
+    @property
+    def conditions(self) -> tuple[Condition, ...]:
+        """What the host fails, or fails if unknown options are on."""
+        found: list[Condition] = []
+        for each in self.shown:
+            objection = each.objection if isinstance(each, ByEvidence) else each
+            if isinstance(objection, Unmet):
+                found.append(objection.clause)
+            elif isinstance(objection, FilterAnswer) and not objection.is_doubt:
+                found.append(HostFilter(objection.filter, ()))
+        return tuple(found)
+
+    @property
     def shown(self) -> tuple[Objection, ...]:
         """The reasons, or else the doubts."""
         return self.reasons or self.doubts
@@ -195,6 +224,33 @@ _PEERS_NOT_READ = NotKnown("not all servers of its group or hints were looked fo
 def host_not_listed(host: str) -> NotKnown:
     """The doubt about a server whose host has no compute node or provider."""
     return NotKnown(f"Nova does not list its host {host}, or Placement has no provider")
+
+
+def of_own_host(found: RequestResult, node: str) -> Objections:
+    """The verdict about a server on its host, from a judgement of a new one like it.
+
+    Room and the state of nova-compute are not judged: the server runs there.
+
+    :param node: the server's compute node
+    """
+    if isinstance(found, RefusedRequest):
+        return Objections((Refused(found.refusal),))
+    host = next((each for each in found.hosts if each.name == node), None)
+    if host is None or host.uuid not in found.computes:
+        return Objections((host_not_listed(node),))
+    if found.refusal is not None:
+        return Objections((NotKnown(str(found.refusal)),))
+    question, request = found.question, found.request
+    demand = Demand(question, request, question.request_spec())
+    queries = (each for each in (request, request.fallback) if each)
+    clauses = (clause for each in queries for clause in each.clauses)
+    classes = {c.resource_class for c in clauses if isinstance(c, Resource)}
+    states = host_states([found.computes[host.uuid]], question.aggregates)
+    own = OwnHosts(found.facts, classes, {host.uuid: states[0]}, question.assumptions)
+    group, servers = question.group, question.servers or {}
+    places = {uuid: service_host for uuid, (service_host, _) in servers.items()}
+    peers = ServerGroupPeers(group, places, group is None or group.is_placed)
+    return own.verdict(demand, host.uuid, peers if group or servers else None)
 
 
 class OwnHosts:

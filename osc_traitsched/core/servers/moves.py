@@ -9,21 +9,17 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from osc_traitsched.core.answer import Answer, Reason
-from osc_traitsched.core.check.survey import is_lasting
 from osc_traitsched.core.errors import Refusal
-from osc_traitsched.core.inventory.snapshot import Compute, Provider
+from osc_traitsched.core.inventory.snapshot import Compute
 from osc_traitsched.core.inventory.trait import required_by_image
 from osc_traitsched.core.judge.filtering import Filtering, filtering
 from osc_traitsched.core.judge.judge import Explanation
-from osc_traitsched.core.judge.judgement import Judgement, RefusedRequest, RequestResult
+from osc_traitsched.core.judge.judgement import Judgement, RequestResult
 from osc_traitsched.core.nova import attachments, extra_specs
-from osc_traitsched.core.nova.clause import Condition, HostFilter, MoveRule, Resource
 from osc_traitsched.core.nova.filter.state import Fails, Raises, Unknown
-from osc_traitsched.core.nova.filter.table import Reads, reading, without_filter
 from osc_traitsched.core.nova.question import Body, MoveKind, Question
 from osc_traitsched.core.nova.server import Server
 from osc_traitsched.core.releases import NEWEST, OLDEST
-from osc_traitsched.core.servers.fleet import is_by_evidence
 from osc_traitsched.core.servers.state import (
     MoveRefusal,
     Part,
@@ -589,47 +585,3 @@ class Destinations:
         return tuple(
             (name, can if can is Answer.NO else Answer.UNKNOWN) for name, can in hosts
         )
-
-
-def of_own_host(
-    found: RequestResult, node: str
-) -> tuple[Answer, tuple[Condition, ...]]:
-    """Whether the scheduler would choose a server's host today, and why not.
-
-    Room and the state of nova-compute are not judged: the server runs there. If only
-    options by evidence forbid the host, that is unknown, and they are the reasons.
-
-    :param node: the server's compute node
-    """
-    if isinstance(found, RefusedRequest):
-        return Answer.NO, ()
-    host = next((each for each in found.hosts if each.name == node), None)
-    if host is None or found.refusal is not None:
-        return Answer.UNKNOWN, ()
-    rejection = found.rejection_by_clauses(host)
-    if rejection is not None and host not in found.candidates:
-        sets = [
-            [each for each in clauses if _is_lasting(each, found, host)]
-            for clauses in rejection.correction_sets
-        ]
-        if all(sets):
-            settings = found.question.assumptions
-            doubtful = [s for s in sets if all(is_by_evidence(c, settings) for c in s)]
-            fewest = min(doubtful or sets, key=len)
-            return Answer.UNKNOWN if doubtful else Answer.NO, tuple(fewest)
-    elif host not in found.candidates:
-        return Answer.UNKNOWN, ()
-    unknown = {name for name, _ in found.filtering.unknown(host.uuid)}
-    is_open = unknown - {*without_filter(), *reading(Reads.USE, Reads.SERVICE)}
-    return (Answer.UNKNOWN if is_open else Answer.YES), ()
-
-
-def _is_lasting(each: Condition, found: Judgement, host: Provider) -> bool:
-    """Whether a host fails a condition also for a server that runs there."""
-    if isinstance(each, Resource):
-        stock = found.facts.stock
-        uuids = found.facts.reachable(host.uuid)
-        return all(u in stock and each.resource_class not in stock[u] for u in uuids)
-    if isinstance(each, HostFilter):
-        return each.name not in reading(Reads.USE, Reads.SERVICE)
-    return isinstance(each, MoveRule) or is_lasting(each)

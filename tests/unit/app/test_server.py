@@ -24,7 +24,8 @@ from osc_traitsched.core.errors import (
 from osc_traitsched.core.nova.question import MoveKind, ServerSpec
 from osc_traitsched.core.servers.failure import Changes, Stage
 from osc_traitsched.core.servers.fleet import FailedKind, FailedServer, FailedServers
-from osc_traitsched.core.servers.moves import Because, of_own_host
+from osc_traitsched.core.servers.misplaced import of_own_host
+from osc_traitsched.core.servers.moves import Because
 from osc_traitsched.core.servers.state import Name, Source
 from osc_traitsched.views import destinations, server_explain
 from osc_traitsched.views.server_explain import Seen
@@ -398,7 +399,7 @@ def test_no_old_flavor_or_image_is_judged_for_a_new_one(action, part):
 def test_a_server_that_runs_is_judged_on_its_own_host(host, can, said):
     none = {f"{ACTIONS}?limit=20": {"instanceActions": []}}
     found = app_server.answer(failed("create", host, **none), ID, NOTHING, SOURCES)
-    assert of_own_host(found.judgement, host)[0] is can
+    assert of_own_host(found.judgement, host).can is can
     first, second, *_ = text(found)
     assert first == f"web-3 is ACTIVE on {host}; Nova records no failure."
     assert second == said

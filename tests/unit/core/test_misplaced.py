@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 
 import pytest
 
+from osc_traitsched.core.answer import Answer
+from osc_traitsched.core.nova.filter import special
 from osc_traitsched.core.nova.filter.state import ServerGroup
 from osc_traitsched.core.servers.fleet import Fleet
+from osc_traitsched.core.servers.misplaced import of_own_host
 from tests.property.building import identity
 from tests.unit.core.check.surveys import assert_agree, described
+from tests.unit.core.filter.asked import REPORT
 from tests.unit.core.residents import FINE, said, server
+from tests.unit.core.scheduled import explained, judgement_of, question
 
 #: What a text calls a field of a server.
 FIELDS = {"zone": "pinned_availability_zone", "project": "tenant_id"}
@@ -299,3 +305,35 @@ def test_servers_are_kept_once_for_all_that_were_asked_for_alike():
     assert (len(fleet.residents), len(fleet.kinds)) == (6, 2)
     assert fleet.homeless == 1
     assert len({id(each.project) for each in fleet.residents}) == 1
+
+
+# One server on its own host, by the judgement of a new server like it.
+
+
+REPORTED = {"a": {"report": dataclasses.replace(REPORT, free_ram_mb=64)}}
+OWN = {
+    "use of the host": ({"capabilities:free_ram_mb": ">= 4096"}, Answer.YES),
+    "the host itself": ({"capabilities:hypervisor_type": "ironic"}, Answer.NO),
+    "a trait": ({"trait:CUSTOM_GOLD": "required"}, Answer.NO),
+    "an amount": ({"resources:VCPU": "99"}, Answer.YES),
+}
+
+
+@pytest.mark.parametrize(("specs", "can"), OWN.values(), ids=OWN)
+def test_a_server_on_its_host_is_judged_as_all_servers_are(specs, can):
+    body = {"cloud": {"a": {"traits": []}}, "flavor": specs}
+    found = explained(body, [], special.CAPABILITIES, **REPORTED)
+    assert of_own_host(found, "a").can is can
+
+
+@pytest.mark.parametrize(("place", "can"), [("a", Answer.NO), ("b", Answer.YES)])
+def test_a_member_of_its_group_on_its_host_stands_against_it(place, can):
+    body = {"cloud": {"a": {}, "b": {}}}
+    asked = question(body, special.ANTI_AFFINITY)
+    asked = dataclasses.replace(
+        asked,
+        group=group("anti-affinity", "s2"),
+        servers={identity("s2"): (place,) * 2},
+    )
+    found = judgement_of(asked, body)
+    assert of_own_host(found, "a").can is can

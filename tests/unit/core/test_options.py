@@ -58,7 +58,7 @@ from osc_traitsched.core.servers.failure import (
     Stage,
     confirmed_by_failure,
 )
-from osc_traitsched.core.servers.moves import of_own_host
+from osc_traitsched.core.servers.misplaced import of_own_host
 from osc_traitsched.core.servers.state import ServerState
 from osc_traitsched.views import drain, server_explain
 from osc_traitsched.views.explain import document, reasons, words
@@ -782,8 +782,9 @@ def test_a_server_that_runs_is_evidence_against_an_option_by_evidence():
     settings = with_evidence(SchedulerSettings(), sure.question.aggregates)
     question = dataclasses.replace(sure.question, assumptions=settings)
     unsure = dataclasses.replace(sure, question=question)
-    assert of_own_host(sure, "a")[0] is Answer.NO
-    assert of_own_host(unsure, "a") == (Answer.UNKNOWN, of_own_host(sure, "a")[1])
+    certain, doubtful = of_own_host(sure, "a"), of_own_host(unsure, "a")
+    assert (certain.can, doubtful.can) == (Answer.NO, Answer.UNKNOWN)
+    assert certain.conditions == doubtful.conditions != ()
     state = ServerState("id", "web", "ACTIVE", "project", "a", "a")
     now = datetime.datetime.now(datetime.timezone.utc)
     answer = ServerAnswer(state, 79, (), explanation=Explanation(unsure))
