@@ -248,6 +248,11 @@ class _Asked(NamedTuple):
         return frozenset(h.name for each in self.judgements for h in each.candidates)
 
     @property
+    def total(self) -> int:
+        """Number of all hosts; 0 if the requests are refused."""
+        return max((len(each.hosts) for each in self.judgements), default=0)
+
+    @property
     def works(self) -> bool:
         """Whether all servers of any request may find a host."""
         return any(each.answer is not Answer.NO for each in self.judgements)
@@ -333,8 +338,7 @@ def _since(earlier: _Asked, later: _Asked, ask: Ask) -> Since:
         own = change.hosts & together or together
         decided[change] = decided.get(change, frozenset()) | own
     causes = tuple((change, hosts) for change, hosts in decided.items() if hosts)
-    judgements = later.judgements or earlier.judgements
-    total = max((len(each.hosts) for each in judgements), default=0)
+    total = later.total or earlier.total
     answers = (earlier.works, later.works)
     return Since(old.time, new.time, before, now, total, causes, answers=answers)
 

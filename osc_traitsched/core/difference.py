@@ -85,9 +85,39 @@ def _holds(place: Any, put: Put) -> bool:
 
 
 def applied(document: Body, changes: Iterable[Change]) -> dict[str, Any]:
-    """The earlier document with some changes made; what they touch is copied."""
+    """The earlier document with some changes made; what they touch is copied.
+
+    Nova's list of zones follows their aggregates and hosts.
+    """
     puts = (put for change in changes for put in change.puts)
-    return dict(_with(document, [(put.path, put.item, put.now) for put in puts]))
+    made = dict(_with(document, [(put.path, put.item, put.now) for put in puts]))
+    old, new = (_zones(each.get("compute", {})) for each in (document, made))
+    if old != new and _ZONES in made["compute"]:
+        known = {**old, **new}
+        others = [e for e in made["compute"][_ZONES] if e["zoneName"] not in known]
+        own = (
+            {"zoneName": zone, "zoneState": {"available": is_available}, "hosts": None}
+            for zone, is_available in new.items()
+        )
+        made["compute"] = {**made["compute"], _ZONES: [*others, *own]}
+    return made
+
+
+_ZONES = "availabilityZoneInfo"
+
+
+def _zones(compute: Body) -> dict[str, bool]:
+    """Zones of aggregates with a nova-compute, and whether one of these is enabled."""
+    enabled = {
+        node["service"]["host"]: node["status"] == "enabled"
+        for node in compute.get("hypervisors", ())
+    }
+    found: dict[str, bool] = {}
+    for aggregate in compute.get("aggregates", ()):
+        zone = aggregate["metadata"].get("availability_zone")
+        for host in enabled.keys() & aggregate["hosts"] if zone else ():
+            found[zone] = found.get(zone, False) or enabled[host]
+    return found
 
 
 def _with(place: Any, puts: Iterable[tuple[Path, Any, Any]]) -> Any:

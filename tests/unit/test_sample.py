@@ -526,6 +526,19 @@ def test_a_folder_of_nights_says_when_it_broke_and_what_took_it(
     assert bool(found["now"]) is not is_broken
 
 
+def test_a_renamed_zone_is_blamed_for_its_hosts(ask, tmp_path):
+    """nova-api rejects the old name now, so that no host is judged."""
+    text = (REPOSITORY / CLOUD).read_text("utf-8")
+    path = tmp_path / "cloud.json"
+    path.write_text(text.replace("az-west", "az-far"), "utf-8")
+    words = "explain m1.small ubuntu-24.04 --availability-zone az-west"
+    _, lines = ask(f"{words} --since {YESTERDAY} --snapshot {path}")
+    start = lines.index("What took them:")
+    assert re.search(r": \d of 8 hosts could take it .*; now 0\.$", lines[start - 1])
+    assert lines[start + 1].split()[:2] == ["aggregate", "west"]
+    assert "availability_zone: az-west -> az-far" in lines[start + 1]
+
+
 def test_a_folder_of_nights_says_since_when_fewer_servers_fit(ask, nights):
     """Four m1.large fit then, and three now."""
     for number, start in (4, BROKE), (3, "It worked in the oldest of 14 snapshots"):

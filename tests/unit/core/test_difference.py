@@ -377,6 +377,39 @@ def test_all_changes_at_once_are_found_and_made():
     assert difference(applied(OLD, found), new) == ()
 
 
+def rename_zone(new):
+    of(new, "compute", "aggregates", "a1", "metadata")["availability_zone"] = "az-far"
+
+
+def disable_all(new):
+    for host in new["compute"]["hypervisors"]:
+        host["status"] = "disabled"
+
+
+@pytest.mark.parametrize(
+    ("change", "zones"),
+    [
+        (rename_zone, {"az-far": True}),
+        (drop_aggregate, {}),
+        (disable, {"az-east": True}),
+        (disable_all, {"az-east": False}),
+    ],
+)
+def test_zones_change_with_their_aggregates_and_hosts(change, zones):
+    """Another zone, which Nova lists for hosts without an aggregate, stays."""
+    old = copy.deepcopy(OLD)
+    old["compute"]["availabilityZoneInfo"] = [
+        {"zoneName": name, "zoneState": {"available": True}, "hosts": None}
+        for name in ("az-east", "nova")
+    ]
+    new = copy.deepcopy(old)
+    change(new)
+    made = applied(old, difference(old, new))
+    found = made["compute"]["availabilityZoneInfo"]
+    listed = {each["zoneName"]: each["zoneState"]["available"] for each in found}
+    assert listed == {"nova": True, **zones}
+
+
 def test_each_project_is_a_change_of_its_own():
     new = copy.deepcopy(OLD)
     key = "compute /flavors/f1/os-flavor-access"
