@@ -9,7 +9,7 @@ import sys
 
 import pytest
 
-from osc_traitsched.app import candidates, capacity, explain, own_filters, request
+from osc_traitsched.app import capacity, explain, own_filters, request
 from osc_traitsched.app.own_filters import NovaClaims, OwnSources
 from osc_traitsched.app.settings import SettingsSources
 from osc_traitsched.cloud import lookup, read
@@ -232,7 +232,7 @@ def test_a_no_of_ones_own_filter_keeps_a_host_out_with_its_own_reason(two, nova)
     assert row == {"filter": "Mine", "own": True, **counts}
     assert whole["in_nova"] == {"nova": "33.1.0", "compared": [], "differences": []}
     assert closed("explain").is_valid(whole)
-    listed = candidates.candidates(two, ask(two), sources)
+    listed = explain.candidates(two, ask(two), sources)
     assert (names(listed.hosts), names(listed.kept_out)) == (["cmp02"], ["cmp01"])
 
 
@@ -261,7 +261,7 @@ def test_a_filter_of_ones_own_that_raises_ends_the_request(two, nova):
         ("Mine", "'rack'"),
     )
     with pytest.raises(Refusal, match="a host filter ends the request"):
-        candidates.candidates(two, ask(two), sources)
+        explain.candidates(two, ask(two), sources)
 
 
 def test_a_weigher_of_ones_own_decides_or_ends_the_request(two, nova):
@@ -269,18 +269,18 @@ def test_a_weigher_of_ones_own_decides_or_ends_the_request(two, nova):
     sources = nova.sources("mine.Mine")
     for best, other in (NAMES[:2], NAMES[1::-1]):
         nova.says(Mine={"_": less, best: more})
-        listed = candidates.candidates(two, ask(two), sources)
+        listed = explain.candidates(two, ask(two), sources)
         assert names(listed.hosts) == [best, other]
     nova.says(Mine={"_": less, "cmp02": {"raises": "ValueError: x"}})
     with pytest.raises(Refusal, match="a weigher ends the request"):
-        candidates.candidates(two, ask(two), sources)
+        explain.candidates(two, ask(two), sources)
     explanation = explain.explain(two, ask(two), own=sources)
     found = explanation.judgement
     assert found.refusal.keys == ("Mine", "x")
     unknown = {"_": YES, "cmp02": {"unknown": "metrics"}}
     nova.says(Mine={"_": less, "cmp02": {"raises": "ValueError: x"}}, Other=unknown)
     some = nova.sources("mine.Mine", "mine.Other")
-    assert names(candidates.candidates(two, ask(two), some).hosts) == ["cmp01", "cmp02"]
+    assert names(explain.candidates(two, ask(two), some).hosts) == ["cmp01", "cmp02"]
     explanation = explain.explain(two, ask(two), own=some)
     assert explanation.judgement.refusal is None
     line = "Mine: it raises ValueError on a host that may not be weighed"
@@ -299,7 +299,7 @@ def test_where_nova_scheduler_does_not_start_nothing_runs_and_that_is_the_answer
     found = explain.explain(two, ask(two, "RetryFilter"), own=broken).judgement
     assert found.refusal.keys == ("RetryFilter",)
     with pytest.raises(Refusal, match="RetryFilter"):
-        candidates.candidates(two, ask(two, "RetryFilter"), broken)
+        explain.candidates(two, ask(two, "RetryFilter"), broken)
 
 
 def test_novas_own_filters_are_of_the_clouds_release(two, nova):
@@ -410,7 +410,7 @@ def test_failed_builds_and_tasks_that_nova_has_decide_which_host_is_first(two, n
     asked = ask(two, COMPUTE, NUMA).with_flavor(CELLS)
     for first, other in (NAMES[:2], NAMES[1::-1]):
         nova.says(**{NUMA: {"_": YES}}, counts={other: [3, 0], first: [0, 0]})
-        listed = candidates.candidates(two, claiming(asked, sources))
+        listed = explain.candidates(two, claiming(asked, sources))
         assert names(listed.hosts) == [first, other]
         missing = {each.missing for each in listed.judgement.ranking.assumed}
         assert missing.isdisjoint({"failed_builds", "num_io_ops"})

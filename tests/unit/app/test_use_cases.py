@@ -9,7 +9,7 @@ import threading
 
 import pytest
 
-from osc_traitsched.app import candidates, check, explain, listing, request, settings
+from osc_traitsched.app import check, explain, listing, request, settings
 from osc_traitsched.app.settings import SettingsSources
 from osc_traitsched.cloud import lookup
 from osc_traitsched.commands.base import ExitCode
@@ -133,7 +133,7 @@ def test_aggregates_that_may_not_be_read_are_an_error():
 
 
 def test_a_candidate_says_what_it_would_give_and_where_it_is(cloud):
-    (found,) = candidates.candidates(cloud, ask(cloud)).hosts
+    (found,) = explain.candidates(cloud, ask(cloud)).hosts
     assert found.host.uuid == CMP01
     assert [
         (each.provider.name, each.resource_class, each.amount, each.free)
@@ -387,7 +387,7 @@ def test_the_verdict_is_of_the_host_that_is_named_with_the_zone(
     assert found.total_hosts == 1
     of = found.rejections.get(uuid)
     assert [each.name for each in (of.failing if of else ())] == failing
-    listed = candidates.candidates(cloud, question).hosts
+    listed = explain.candidates(cloud, question).hosts
     assert [each.host.uuid for each in listed] == given
     golden(f"explain/{state}", text(explanation))
 
@@ -395,7 +395,7 @@ def test_the_verdict_is_of_the_host_that_is_named_with_the_zone(
 def test_a_host_that_is_not_there_is_refused_with_names_like_it(cloud, golden):
     question = ask(cloud, ServerSpec("gold", "rocky", zone="nova:cmp09"))
     with pytest.raises(Refusal) as caught:
-        candidates.candidates(cloud, question)
+        explain.candidates(cloud, question)
     assert caught.value.keys == ("host: cmp09",)
     explanation = explain.explain(cloud, question)
     assert explanation.judgement.refusal.nearest == caught.value.nearest
@@ -426,7 +426,7 @@ def test_hosts_that_share_are_judged_and_listed_as_others_are(cloud, sharing):
     assert usual == found == ["cmp01"]
     assert of_all[1].rejections.keys() == {CMP02, CMP03}
     assert of_all[1].agrees
-    (given,) = candidates.candidates(sharing, ask(sharing)).hosts
+    (given,) = explain.candidates(sharing, ask(sharing)).hosts
     assert given.host.uuid == CMP01
     listed = listing.by_host(sharing, ALL).held
     assert [each.provider.name for each in listed] == ["cmp01", "cmp02", "cmp03"]
@@ -515,7 +515,7 @@ def test_a_zone_without_an_enabled_compute_is_refused_and_a_typo_gets_names_like
 ):
     question = ask(cloud, ServerSpec("gold", "rocky", zone=zone))
     with pytest.raises(Refusal) as caught:
-        candidates.candidates(cloud, question)
+        explain.candidates(cloud, question)
     assert caught.value.reason == "no-enabled-nova-compute-in-the-zone"
     assert set(caught.value.nearest) == nearest
     refusal = explain.explain(cloud, question).judgement.refusal
@@ -596,7 +596,7 @@ def test_a_port_of_another_project_is_rejected_whoever_asks(cloud, owner):
     )
     assert exit_code(found) == ExitCode.NO_HOST
     with pytest.raises(Refusal):
-        candidates.candidates(cloud, question)
+        explain.candidates(cloud, question)
 
 
 def test_an_administrator_may_use_the_server_group_of_another_project(cloud):
@@ -654,7 +654,7 @@ def test_what_is_not_the_projects_to_use_is_the_explanation():
     assert isinstance(found.refusal, NotForProject)
     assert (found.refusal.kind, found.refusal.name) == ("flavor", "gold")
     with pytest.raises(NotForProject):
-        candidates.candidates(cloud, question)
+        explain.candidates(cloud, question)
 
 
 def test_an_image_name_that_two_have_is_ambiguous():
@@ -688,7 +688,7 @@ def test_placement_may_refuse_the_request():
     bodies = {f"/allocation_candidates?{query}": refusal, "/traits": known}
     cloud = RecordedCloud(placement=bodies)
     with pytest.raises(TraitMissing, match="Did you mean CUSTOM_GOLDEN"):
-        candidates.candidates(cloud, ask(cloud))
+        explain.candidates(cloud, ask(cloud))
     explanation, found = explained(cloud, ask(cloud))
     assert isinstance(found.refusal, TraitMissing)
     assert [each.subject for each in explanation.advice] == ["CUSTOM_GOLDEN"]
