@@ -442,12 +442,7 @@ def refusal(effects: Iterable[Effect]) -> list[LeavesNoHost]:
 
 
 def _isolating(assumptions: SchedulerSettings) -> SchedulerSettings:
-    """Isolation is on, and the zone query if AvailabilityZoneFilter is.
-
-    The filter leaves no more hosts of a zone than Placement would.
-    """
-    on = assumptions.changed(options.ISOLATION, True)
-    return on.changed(options.AZ_QUERY, True) if has_filter(on, special.ZONE) else on
+    return assumptions.changed(options.ISOLATION, True)
 
 
 def _usable(

@@ -259,6 +259,7 @@ class Limits:
     :ivar is_required: Nova rejects projects that no aggregate names
     :ivar is_guess: whether the prefilter is on is not known; then Placement limits
         projects only without the host filter, and each of the two counts alone
+    :ivar is_zone_asked: Placement limits zones, not the host filter alone
     """
 
     zones: Mapping[str, frozenset[str]] = dataclasses.field(default_factory=dict)
@@ -266,14 +267,20 @@ class Limits:
     passed: tuple[TenancyFilterResult, ...] = (TenancyFilterResult(),)
     is_required: bool = False
     is_guess: bool = False
+    is_zone_asked: bool = True
 
     @property
     def aggregates(self) -> frozenset[str]:
         """UUIDs of all that Placement is asked for."""
         return _NONE.union(*self.zones.values(), *self.projects.values())
 
-    def of(self, context: Context, fold: Fold) -> tuple[frozenset[str], ...] | None:
-        """Sets of aggregates; hosts must be in one of each. None if Nova rejects it."""
+    def of(
+        self, context: Context, fold: Fold
+    ) -> tuple[tuple[frozenset[str], bool], ...] | None:
+        """Sets of aggregates, and if Placement is asked; hosts must be in one of each.
+
+        None if Nova rejects it.
+        """
         found = []
         if context.zone is not None:
             # nova-api rejects servers in a zone that is not there
@@ -281,11 +288,11 @@ class Limits:
             zone = self.zones.get(fold(context.zone))
             if zone is None:
                 return None
-            found.append(zone)
+            found.append((zone, self.is_zone_asked))
         project = context.project
         theirs = self.projects.get(fold(project)) if project is not None else None
         if theirs and not (self.is_guess and context.answer):
-            found.append(theirs)
+            found.append((theirs, True))
         elif self.is_required:
             return None
         return tuple(found)
@@ -308,7 +315,7 @@ def limits_of(cloud: CloudModel, settings: SchedulerSettings) -> Limits:
     projects: dict[str, set[str]] = {}
     for aggregate in cloud.aggregates:
         metadata = aggregate.metadata
-        for key, value in metadata.items() if az_is_on(settings) else ():
+        for key, value in metadata.items() if _has_zones(settings) else ():
             if equal(key, ZONE_KEY):
                 zones.setdefault(fold(value), set()).add(aggregate.uuid)
         for value in alone_in(metadata) if tenant else ():
@@ -329,7 +336,13 @@ def limits_of(cloud: CloudModel, settings: SchedulerSettings) -> Limits:
         and settings.is_known(options.TENANT)
         and bool(settings.value(options.TENANT_REQUIRED)),
         not settings.is_known(options.TENANT),
+        az_is_on(settings),
     )
+
+
+def _has_zones(settings: SchedulerSettings) -> bool:
+    """AvailabilityZoneFilter leaves no more hosts of a zone than Placement would."""
+    return az_is_on(settings) or has_filter(settings, special.ZONE)
 
 
 def _roots(cloud: CloudModel) -> Mapping[str, frozenset[str]]:
@@ -377,7 +390,7 @@ def contexts(
     everywhere = _NONE.union(*_roots(clouds[0]).values())
     touched = everywhere if is_own_change else _touched(clouds)
     zones = [(Context(), everywhere)]
-    if az_is_on(settings):
+    if _has_zones(settings):
         names = _zone_names(clouds, settings)
         zones += [
             (Context(zone=name), hosts)

@@ -1,8 +1,9 @@
 """What a plan does to the hosts that flavors can use: the cloud now, and at the end.
 
-Hosts of a flavor and image, of a zone and of a project are independent sets: each is
-found once, and then intersected. Clouds in between only tell whether a flavor may lack
-a host for a moment.
+Hosts of a flavor and image, of a zone and of a project are each found once, and then
+intersected. That is exact for hosts whose providers are all in the same aggregates. Of
+others, such as users of a pool in fewer aggregates, the judge is asked for all at once.
+Clouds in between only tell whether a flavor may lack a host for a moment.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ from osc_traitsched.core.inventory.trait import (
     requires,
 )
 from osc_traitsched.core.judge.filtering import KnownAnswers
-from osc_traitsched.core.judge.hosts import matching_all
+from osc_traitsched.core.judge.hosts import matching_all, matching_hosts
 from osc_traitsched.core.nova import options
 from osc_traitsched.core.nova.clause import MemberOf, Resource, RootTrait, Trait
 from osc_traitsched.core.nova.filter import special
@@ -458,6 +459,17 @@ def _may_lack_one(sets: Sequence[Bits]) -> bool:
     return any(not one & other for one, other in zip(sets, sets[1:]))
 
 
+class _Mask(NamedTuple):
+    """Hosts in a context, and those that are only if their providers in it suffice.
+
+    :ivar aggregates: sets that Placement is asked for
+    """
+
+    sure: Bits = 0
+    unsure: Bits = 0
+    aggregates: tuple[frozenset[str], ...] = ()
+
+
 class RowHosts:
     """The hosts of each row in each context, by some facts, in each cloud."""
 
@@ -468,6 +480,7 @@ class RowHosts:
         self._of_row: dict[tuple[int, int], tuple[Bits, ...]] = {}
         self._mask = functools.cache(self._mask_of)
         self._inside = functools.cache(self._inside_of)
+        self._whole = functools.cache(self._whole_of)
         self._common: dict[object, Bits] = {}
         for number, cloud in enumerate(impact.clouds):
             before = impact.clouds[number - 1] if number else None
@@ -503,7 +516,7 @@ class RowHosts:
         """
         if not context.answer:
             return True
-        mask = self._mask(context)
+        mask = [each.sure | each.unsure for each in self._mask(context)]
         is_anywhere = context.zone is None and not context.outside
         stays = mask[0] == mask[-1] and bool(row.own)
         return is_anywhere and (stays or (bool(mask[0]) and not mask[-1]))
@@ -516,14 +529,44 @@ class RowHosts:
             sets = self._row(row)
             self._common[of_row] = functools.reduce(operator.and_, sets)
         if of_context not in self._common:
-            sets = self._mask(context)
-            self._common[of_context] = functools.reduce(operator.and_, sets)
+            sure = (each.sure for each in self._mask(context))
+            self._common[of_context] = functools.reduce(operator.and_, sure)
         return bool(self._common[of_row] & self._common[of_context])
 
     def of(self, row: ImpactRow, context: Context) -> tuple[Bits, ...]:
         """Hosts of a row in a context, in each cloud."""
-        both = zip(self._row(row), self._mask(context))
-        return tuple(hosts & mask for hosts, mask in both)
+        return tuple(
+            hosts & mask.sure | self._asked(row, number, hosts & mask.unsure, mask)
+            for number, (hosts, mask) in enumerate(
+                zip(self._row(row), self._mask(context))
+            )
+        )
+
+    def _asked(self, row: ImpactRow, number: int, hosts: Bits, mask: _Mask) -> Bits:
+        """Those of the hosts that match the row in all aggregates at once."""
+        request, impact = row.requests[number], self._impact
+        if not hosts or request is None:
+            return 0
+        key = number, row.texts[number], hosts, mask.aggregates
+        if key not in self._common:
+            facts, every = self._whole(number), impact.hosts
+            among = [every[n] for n in range(hosts.bit_length()) if hosts >> n & 1]
+            found = matching_hosts(_in_all(request, mask.aggregates), facts, among)
+            self._common[key] = impact.bits(frozenset(found))
+        return self._common[key]
+
+    def _whole_of(self, number: int) -> Facts:
+        """The facts with the members of each zone and of each project's aggregates."""
+        facts, limits = self._facts[number], self._impact.limits[number]
+        members = {
+            several: self._members(number, several)
+            for several in (*limits.zones.values(), *limits.projects.values())
+        }
+        return dataclasses.replace(facts, members={**facts.members, **members})
+
+    def _members(self, number: int, aggregates: frozenset[str]) -> frozenset[str]:
+        known = self._facts[number].members
+        return _NONE.union(*(known.get(frozenset({e}), ()) for e in aggregates))
 
     def _row(self, row: ImpactRow) -> tuple[Bits, ...]:
         key = row.flavor, row.image
@@ -538,33 +581,47 @@ class RowHosts:
             )
         return self._of_row[key]
 
-    def _mask_of(self, context: Context) -> tuple[Bits, ...]:
+    def _mask_of(self, context: Context) -> tuple[_Mask, ...]:
         numbers = range(len(self._impact.clouds))
         return tuple(self._limit(context, number) for number in numbers)
 
-    def _limit(self, context: Context, number: int) -> Bits:
+    def _limit(self, context: Context, number: int) -> _Mask:
         impact = self._impact
         limits = impact.limits[number]
         sets = limits.of(context, impact.fold)
         if sets is None:
-            return 0
-        found = (1 << len(impact.hosts)) - 1
-        for aggregates in sets:
-            found &= self._inside(number, aggregates)
+            return _Mask()
+        passed = limits.passed[context.answer]
+        possible = (1 << len(impact.hosts)) - 1
+        possible &= ~impact.bits(passed.kept_out(context.project))
         if context.outside:
             zoned = _NONE.union(*limits.zones.values())
-            found &= ~self._inside(number, zoned)
-        passed = limits.passed[context.answer]
-        return found & ~impact.bits(passed.kept_out(context.project))
+            possible &= ~self._inside(number, zoned)[1]
+        sure = possible
+        for aggregates, is_asked in sets:
+            surely, perhaps = self._inside(number, aggregates)
+            possible &= perhaps
+            sure &= surely if is_asked else perhaps
+        asked = tuple(aggregates for aggregates, is_asked in sets if is_asked)
+        return _Mask(sure, possible & ~sure, asked)
 
-    def _inside_of(self, number: int, aggregates: frozenset[str]) -> Bits:
-        facts = self._facts[number]
-        members = _NONE.union(
-            *(facts.members.get(frozenset({each}), ()) for each in aggregates)
-        )
+    def _inside_of(self, number: int, aggregates: frozenset[str]) -> tuple[Bits, Bits]:
+        """Hosts that are in one of the aggregates with all providers, and with any."""
+        facts, bits = self._facts[number], self._impact.bits
+        members = self._members(number, aggregates)
         by_uuid = facts.snapshot.by_uuid
-        inside = members & by_uuid.keys()
-        return self._impact.bits(frozenset(by_uuid[uuid].root for uuid in inside))
+        inside = members.intersection(by_uuid)
+        apart = (root for root, each in facts.sharers.items() if not each <= members)
+        some = bits(frozenset(by_uuid[uuid].root for uuid in inside))
+        return bits(inside) & ~bits(frozenset(apart)), some
+
+
+def _in_all(request: Request, aggregates: Iterable[frozenset[str]]) -> Request:
+    """The request, in one aggregate of each set."""
+    more = (MemberOf(each, False, ()) for each in aggregates)
+    second = request.fallback and _in_all(request.fallback, aggregates)
+    clauses = (*request.clauses, *more)
+    return dataclasses.replace(request, clauses=clauses, fallback=second)
 
 
 def _is_taken(request: Request, cloud: CloudModel) -> bool:

@@ -288,6 +288,45 @@ def test_what_a_pool_shares_goes_with_the_pools_trait_and_its_aggregate():
     assert ends(said["fast", None]) == (["h1"], [])
 
 
+LIMITED = ON.changed(options.TENANT, True)
+
+
+@pytest.mark.parametrize(
+    ("inside", "leaving", "stranded"),
+    [
+        # Without the pool no server of the project has a disk on h1 now, either.
+        (["h1"], "h1", False),
+        (["h1", "nfs"], "h1", True),
+        (["h1", "h2", "nfs"], "h1", False),
+        # The project keeps h2, which has no disk without the pool.
+        (["h1", "h2", "h3"], "h3", True),
+        (["h1", "h2", "h3", "nfs"], "h3", False),
+    ],
+)
+@pytest.mark.parametrize("kind", ["project", "zone"])
+def test_a_pool_counts_for_a_project_and_in_a_zone_if_it_is_in_their_aggregate(
+    kind, inside, leaving, stranded
+):
+    keys = {"project": {"filter_tenant_id": "p1"}, "zone": {"availability_zone": "z"}}
+    hosts = [host for host in inside if host in NAMES]
+    there = aggregate("there", *hosts, **keys[kind])
+    model = cloud({**flavor("f"), "disk": 1}, aggregates=(there,), sharing=["nfs"])
+    model = dataclasses.replace(model, inside={"there": frozenset(inside)})
+    known = facts(model)
+    disks = {("DISK_GB", 1): frozenset({"nfs", "h3"})}
+    read = dataclasses.replace(
+        known,
+        offers={**known.offers, **disks},
+        shared={"nfs": frozenset({"h1", "h2"})},
+    )
+    taken = {leaving: None}
+    target = Object(ObjectKind.AGGREGATE_HOSTS, "there", "there")
+    leaves = Change(target, State(present(hosts), hosts=frozenset(hosts)), taken)
+    said = effects(model, [leaves], settings=LIMITED, read=read)
+    harmed = [key for key, each in said.items() if each.leaves_no_host]
+    assert bool(harmed) is stranded
+
+
 @pytest.mark.parametrize(
     "odd",
     [
