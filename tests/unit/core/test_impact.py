@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import random
 
 import pytest
 
@@ -32,9 +33,11 @@ from osc_traitsched.core.inventory.snapshot import (
     Provider,
     Snapshot,
 )
+from osc_traitsched.core.judge.hosts import matching_hosts
 from osc_traitsched.core.nova import options
 from osc_traitsched.core.nova.filter.special import PROJECT
 from osc_traitsched.core.nova.options import SchedulerSettings, Setting
+from osc_traitsched.core.nova.question import Question, ServerSpec
 from osc_traitsched.core.nova.server import RUNNING
 from osc_traitsched.core.placement.facts import Facts
 from tests.aggregates import aggregate
@@ -325,6 +328,42 @@ def test_a_pool_counts_for_a_project_and_in_a_zone_if_it_is_in_their_aggregate(
     said = effects(model, [leaves], settings=LIMITED, read=read)
     harmed = [key for key, each in said.items() if each.leaves_no_host]
     assert bool(harmed) is stranded
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_hosts_of_zones_and_projects_are_those_that_the_judge_finds(seed):
+    dice = random.Random(seed)
+
+    def some(names):
+        return frozenset(name for name in names if dice.random() < 0.6)
+
+    keys = [{"filter_tenant_id": "p1"}] * 2 + [{"availability_zone": "z"}]
+    names = [f"a{n}" for n in range(len(keys))]
+    inside = {name: some([*NAMES, "nfs", "ceph"]) for name in names}
+    there = tuple(
+        aggregate(name, *sorted(inside[name] & {*NAMES}), **metadata)
+        for name, metadata in zip(names, keys)
+    )
+    model = cloud({**flavor("f"), "disk": 1}, aggregates=there, sharing=["nfs", "ceph"])
+    known = facts(dataclasses.replace(model, inside=inside))
+    read = dataclasses.replace(
+        known,
+        offers={**known.offers, ("DISK_GB", 1): some([*NAMES, "nfs", "ceph"])},
+        shared={"nfs": some(NAMES), "ceph": some(NAMES)},
+        members={**known.members, frozenset(names[:2]): inside["a0"] | inside["a1"]},
+    )
+    takes = sets(ObjectKind.FLAVOR, "f", {f"trait:{GOLD}": "required"})
+    impact = ImpactAnalysis([model, model.after([takes])], LIMITED)
+    hosts, (row,) = RowHosts(impact, read), impact.rows
+    asked = [each for each in impact.every_context if not each.answer]
+    for context in asked:
+        spec = ServerSpec(zone=context.zone)
+        question = Question(
+            model.flavors[0], {}, there, LIMITED, spec, project=context.project
+        )
+        found = matching_hosts(question.request(), read)
+        assert impact.roots(hosts.of(row, context)[0]) == found
+    assert len(asked) > 1
 
 
 @pytest.mark.parametrize(
