@@ -187,12 +187,13 @@ class Filtering:
         the CPUs of servers, and Placement allocations, so used ones leave a doubt
         (nova/virt/hardware.py, ``_numa_fit_instance_cell``).
         """
-        name = special.NUMA_TOPOLOGY
-        if question.request_spec().hints.get(groups.REBUILD_HINT) == groups.REBUILD:
+        name, having = special.NUMA_TOPOLOGY, tuple(dedicated(request, facts))
+        hints = question.request_spec().hints
+        if not having or hints.get(groups.REBUILD_HINT) == groups.REBUILD:
             return self
         answers = {**self.judgment.answers.get(name, {})}
         own = answers.copy()
-        for root, wanted, found in dedicated(request, facts):
+        for root, wanted, found in having:
             givers = facts.offers.get((DEDICATED, wanted.amount))
             if givers is None or not givers.isdisjoint(facts.reachable(root)):
                 continue

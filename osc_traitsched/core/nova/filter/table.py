@@ -858,6 +858,8 @@ def servers_left(
     By node UUID, without hosts that have no limit. None means unlimited.
     """
     claims = settings.claims.rooms(spec, settings) if settings.claims else {}
+    if not claims and not _counting(settings):
+        return {}
     found = {}
     for host in hosts:
         uuid, limits = host.compute.uuid, [_counted(host, settings)]
@@ -874,7 +876,7 @@ def servers_if_empty(
 ) -> Mapping[str, tuple[int, int]]:
     """As :func:`servers_left` of counting filters, if nothing runs on the hosts."""
     found = {}
-    for host in hosts:
+    for host in hosts if _counting(settings) else ():
         limits = _limits(host, settings)
         most = min((n for key, n in limits if key == MAX_INSTANCES), default=None)
         if most is not None:
@@ -905,12 +907,15 @@ def _counted(
     return min(least, default=None), min(most, default=None)
 
 
+def _counting(settings: SchedulerSettings) -> list[NovaFilter]:
+    rows = map(FILTERS.get, settings.items(options.ENABLED_FILTERS))
+    return [row for row in rows if row is not None and row.counts]
+
+
 def _limits(host: HostState, settings: SchedulerSettings) -> Iterator[tuple[str, int]]:
-    for name in settings.items(options.ENABLED_FILTERS):
-        row = FILTERS.get(name)
-        if row is not None and row.counts:
-            lowest_value = None
-            if row.aggregate_keys:
-                lowest_value = lowest(host, row.counts, int)
-            limit, _ = lowest_value or by_option(settings, row.options[0])
-            yield row.counts, limit
+    for row in _counting(settings):
+        lowest_value = None
+        if row.aggregate_keys:
+            lowest_value = lowest(host, row.counts, int)
+        limit, _ = lowest_value or by_option(settings, row.options[0])
+        yield row.counts, limit
