@@ -349,7 +349,9 @@ class _Count:
         idle = {root: caps[root] for root in caps.keys() - self._busy}
         emptied = FlavorCounter(found, self._facts, {**limits, **idle})
         empty = emptied.hosts(self._empty, suited, is_sure=False, is_offered=False)
-        sized = frozenset(e for e in suited if self._could_hold(e, hosts, empty))
+        bits = found.facts.snapshot.bits
+        holding = (e for e in suited if self._could_hold(e, hosts, empty))
+        sized = bits.kept(bits.once(holding))
         groups = {
             name: self._in_group(counter, hosts, sized, roots)
             for name, roots in self._groups.items()

@@ -400,7 +400,9 @@ def _typos(
 def _on_hosts(judgement: Judgement, verdict: Verdict) -> tuple[HostFix, ...]:
     may_fail = (each.name for each in judgement.candidates.may_fail)
     question, computes = judgement.question, judgement.computes
-    return fix.on_hosts(judgement.matcher, verdict, question, computes, may_fail)
+    return fix.on_hosts(
+        judgement.verdict.matcher, verdict, question, computes, may_fail
+    )
 
 
 def _formats(

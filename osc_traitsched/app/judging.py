@@ -40,7 +40,7 @@ from osc_traitsched.core.nova.question import Body, Question, ServerSpec
 from osc_traitsched.core.nova.request import Request
 from osc_traitsched.core.nova.server import read as read_flavor
 from osc_traitsched.core.placement import facts as placement_facts
-from osc_traitsched.core.placement.facts import Amount, Stock
+from osc_traitsched.core.placement.facts import Amount, Figures
 from osc_traitsched.core.placement.matcher import amounts
 
 # Reads what the judge needs, for one request or for many at once.
@@ -125,14 +125,11 @@ def with_units(
     when empty. Once a few are known, capacities of all others are read in bulk.
     """
     left = allocation_candidates.MOST_READ_ONE_BY_ONE
-    read: dict[str, Mapping[str, Stock]] = {}
+    read: Figures = {}
     for judgement in judgements:
         while True:
-            facts = judgement.facts
-            if read:
-                facts = dataclasses.replace(facts, stock={**facts.stock, **read})
-                judgement = dataclasses.replace(judgement, facts=facts)
-            roots = judgement.undecided_roots
+            judgement = judgement.with_stock(read) if read else judgement
+            facts, roots = judgement.facts, judgement.undecided_roots
             if not roots or not left:
                 break
             if facts.stock:
@@ -142,7 +139,7 @@ def with_units(
             kinds = kinds[: min(left, _AT_A_TIME)]
             left -= len(kinds)
             found = allocation_candidates.like_first(placement, facts.stock, kinds)
-            read.update({**facts.stock, **found})
+            read = {**facts.stock, **found}
         yield judgement
 
 

@@ -42,7 +42,7 @@ def think(request: Request, found: Facts) -> Explanation:
     nodes = checks.computes(found)
     question = Drawn(**vars(checks.question()), drawn=request)
     judgement = judge(question, request, found, nodes, placement)
-    fixes = checks.host_fixes(judgement.matcher, judgement.verdict)
+    fixes = checks.host_fixes(judgement.verdict.matcher, judgement.verdict)
     return Explanation(judgement, fixes=fixes)
 
 

@@ -343,6 +343,7 @@ class HostBits:
         self.every = (1 << len(self._roots)) - 1
         #: With the values, so that no other one gets their identity.
         self._turned: dict[tuple[int, str], tuple[object, int]] = {}
+        self._sets: dict[int, frozenset[str]] = {}
 
     def of(self, uuids: Collection[str]) -> int:
         """The hosts whose roots are among these providers."""
@@ -361,6 +362,19 @@ class HostBits:
             if place is not None:
                 turned[place >> 3] |= 1 << (place & 7)
         return int.from_bytes(turned, "little")
+
+    def kept(self, bits: int) -> frozenset[str]:
+        """Roots of a set that stays. Equal sets are one: many judgements have them."""
+        if bits not in self._sets:
+            self._sets[bits] = frozenset(self.roots(bits))
+        return self._sets[bits]
+
+    def without(self, some: frozenset[str], *others: frozenset[str]) -> frozenset[str]:
+        """Roots of a set except others, all of which stay; as :meth:`kept`."""
+        found = self.of(some)
+        for each in others:
+            found &= ~self.of(each)
+        return self.kept(found)
 
     def has(self, bits: int, root: str) -> bool:
         """Whether a host is in a set."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-import itertools
 from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
@@ -12,7 +11,7 @@ from osc_traitsched.core.answer import Reason
 from osc_traitsched.core.errors import Refusal
 from osc_traitsched.core.inventory.snapshot import Compute
 from osc_traitsched.core.judge.filtering import Filtering, KnownAnswers
-from osc_traitsched.core.judge.hosts import matching_hosts
+from osc_traitsched.core.judge.hosts import matching
 from osc_traitsched.core.nova import attachments, evidence, options
 from osc_traitsched.core.nova.filter.groups import SAME_HOST
 from osc_traitsched.core.nova.filter.table import FILTERS, with_filters
@@ -316,8 +315,8 @@ class Matched:
             filtered = self._filtering(variation, variation.request)
         except Refusal:
             return None
-        matching = frozenset(matching_hosts(variation.request, self.facts))
-        return None if filtered.failure(matching) else matching - filtered.all_kept_out
+        found = self.facts.snapshot.bits.kept(matching(variation.request, self.facts))
+        return None if filtered.failure(found) else found - filtered.all_kept_out
 
     def _without_evidence(self, variation: Variation | None) -> frozenset[str]:
         if variation is None or variation.request is None:
@@ -330,7 +329,8 @@ class Matched:
                 if name not in by_evidence
             )
         )
-        return frozenset(matching_hosts(variation.request, self.facts)) - kept
+        bits = self.facts.snapshot.bits
+        return bits.kept(matching(variation.request, self.facts) & ~bits.once(kept))
 
     def _filtering(self, variation: Variation, request: Request) -> Filtering:
         """Its zone, move or release may change the answers; raises Refusal."""
@@ -508,10 +508,8 @@ def relaxations(
 
 def _relaxed(question: Question, facts: Facts, answers: KnownAnswers) -> Relaxed:
     request = question.request()
-    givers = (facts.offers[amount] for amount in asked(request))
-    matching = matching_hosts(request, facts)
-    candidates = matching.intersection(itertools.chain.from_iterable(givers))
-    facts = dataclasses.replace(facts, candidates=frozenset(candidates), fits={})
+    candidates = facts.giving(matching(request, facts), asked(request))
+    facts = dataclasses.replace(facts, candidates=candidates, fits={})
     filtering = answers.of(question, request, facts)
     return Relaxed(question, request, facts, answers.computes, filtering)
 

@@ -23,12 +23,11 @@ def matching_hosts(
     request: Request, facts: Facts, among: Iterable[Provider] | None = None
 ) -> set[str]:
     """Roots of the hosts that can take a request by one of its queries."""
+    if among is None:
+        return {*facts.snapshot.bits.roots(matching(request, facts))}
     found: set[str] = set()
     for each in filter(None, (request, request.fallback)):
         matcher = Matcher.of(each, facts)
-        if among is None:
-            found.update(facts.snapshot.bits.roots(matcher.meeting(matcher.everything)))
-            continue
         for host, roots in matcher.of_some(among).items():
             if matcher.meets(host, matcher.everything):
                 found.update(roots)
@@ -61,6 +60,15 @@ def most_pinned(request: Request, facts: Facts) -> dict[str, int]:
     """How many servers hosts could pin to their dedicated CPUs in all, by root."""
     every = dedicated(request, facts)
     return {root: number // wanted.amount for root, wanted, number in every}
+
+
+def matching(request: Request, facts: Facts) -> int:
+    """All hosts that can take a request by one of its queries, as bits."""
+    found = 0
+    for each in filter(None, (request, request.fallback)):
+        matcher = Matcher.of(each, facts)
+        found |= matcher.meeting(matcher.everything)
+    return found
 
 
 # Many requests and many hosts: hosts that are alike in all that decides are one.

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import itertools
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -11,7 +10,7 @@ from osc_traitsched.core.answer import Reason
 from osc_traitsched.core.difference import Since
 from osc_traitsched.core.errors import Refusal
 from osc_traitsched.core.inventory.snapshot import Compute, Provider
-from osc_traitsched.core.judge.doubts import Alternatives, Matched
+from osc_traitsched.core.judge.doubts import Alternatives, Matched, asked
 from osc_traitsched.core.judge.filtering import Filtering, KnownAnswers, filtering
 from osc_traitsched.core.judge.fix import Advice, Fix
 from osc_traitsched.core.judge.judgement import (
@@ -73,7 +72,6 @@ def judge(
         request,
         facts,
         verdict,
-        matcher,
         refusal,
         computes,
         filtered,
@@ -144,14 +142,11 @@ def _matched(
     request: Request, facts: Facts, verdict: Verdict
 ) -> tuple[Facts, Verdict, Refusal | None]:
     """As if Placement had returned the hosts that match."""
-    matching = frozenset(facts.snapshot.bits.roots(verdict.admitted))
-    asked = amounts(clause for each in queries_of(request) for clause in each.clauses)
-    givers = (facts.offers.get(amount, ()) for amount in asked)
-    candidates = matching.intersection(itertools.chain.from_iterable(givers))
+    candidates = facts.giving(verdict.admitted, asked(request))
     return (
         dataclasses.replace(facts, candidates=candidates, cut_off=frozenset()),
         dataclasses.replace(verdict, wrongly_admitted=()),
-        _NOTHING_FROM_ROOT if matching and not candidates else None,
+        _NOTHING_FROM_ROOT if verdict.admitted and not candidates else None,
     )
 
 

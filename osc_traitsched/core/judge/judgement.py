@@ -44,7 +44,6 @@ from osc_traitsched.core.placement.facts import (
     Room,
     Stock,
 )
-from osc_traitsched.core.placement.matcher import Matcher
 
 # The answer for one request.
 
@@ -105,7 +104,7 @@ class CandidateHosts(Collection[Provider]):
         return iter(self.hosts)
 
     def __len__(self) -> int:
-        return len(self.hosts)
+        return len(self.uuids)
 
     def __contains__(self, host: object) -> bool:
         return isinstance(host, Provider) and host.uuid in self.uuids
@@ -119,17 +118,14 @@ class CandidateHosts(Collection[Provider]):
     @functools.cached_property
     def uuids(self) -> frozenset[str]:
         """Their UUIDs."""
-        kept_out = self.filtering.all_kept_out
-        # Many judgements are kept at once: equal sets are one.
-        is_disjoint = kept_out.isdisjoint(self.placed)
-        return self.placed if is_disjoint else self.placed - kept_out
+        bits = self.facts.snapshot.bits
+        return bits.without(self.placed, self.filtering.all_kept_out)
 
     @functools.cached_property
     def placed(self) -> frozenset[str]:
         """UUIDs of :attr:`placement_hosts`."""
-        candidates, trees = self.facts.candidates, self.facts.snapshot.host_trees
-        are_hosts = candidates <= trees.keys()
-        return candidates if are_hosts else candidates.intersection(trees)
+        bits = self.facts.snapshot.bits
+        return bits.kept(bits.of(self.facts.candidates))
 
     @property
     def placement_hosts(self) -> tuple[Provider, ...]:
@@ -153,30 +149,29 @@ class CandidateHosts(Collection[Provider]):
         names = (*self.filtering.deciding(roots), *(e.name for e in self.may_fail))
         return tuple(dict.fromkeys(names))
 
-    @functools.cached_property
+    @property
     def uncertain(self) -> tuple[Provider, ...]:
         """Those that filters or a limit may reject; all if one may fail all."""
-        if self.may_fail or self.is_limited:
-            return self.hosts
-        unknown = self.filtering.all_unknown
-        return tuple(host for host in self.hosts if host.uuid in unknown)
+        return tuple(host for host in self.hosts if host.uuid in self.uncertain_uuids)
 
     @functools.cached_property
     def uncertain_uuids(self) -> frozenset[str]:
         """Their UUIDs."""
-        return frozenset(host.uuid for host in self.uncertain)
+        if self.may_fail or self.is_limited:
+            return self.uuids
+        bits = self.facts.snapshot.bits
+        return bits.kept(bits.of(self.uuids) & bits.of(self.filtering.all_unknown))
 
     @property
     def is_uncertain(self) -> bool:
         """Whether candidates exist, and filters may reject any of them."""
-        return bool(self.hosts) and self.uncertain == self.hosts
+        return bool(self.uuids) and self.uncertain_uuids == self.uuids
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Judgement:
     """Which hosts could take a request, why others can't, and what that depends on.
 
-    :ivar matcher: of the request's first query
     :ivar refusal: of the whole request, though hosts were judged: by nova-api for its
         zone, or by nova-scheduler
     :ivar computes: Nova's compute nodes by provider UUID
@@ -192,7 +187,6 @@ class Judgement:
     request: Request
     facts: Facts
     verdict: Verdict
-    matcher: Matcher
     refusal: errors.AnswerIsNo | None = None
     computes: Mapping[str, Compute] = dataclasses.field(default_factory=dict)
     filtering: Filtering = dataclasses.field(default_factory=Filtering)
@@ -337,7 +331,9 @@ class Judgement:
 
     def with_stock(self, stock: Figures) -> Judgement:
         """The judgement with more inventories, which decide about its reasons."""
-        facts = dataclasses.replace(self.facts, stock={**self.facts.stock, **stock})
+        if not self.facts.stock.keys() <= stock.keys():
+            stock = {**self.facts.stock, **stock}
+        facts = dataclasses.replace(self.facts, stock=stock)
         return dataclasses.replace(self, facts=facts)
 
     @functools.cached_property
@@ -377,13 +373,14 @@ class Judgement:
     def _sure_uuids(self) -> frozenset[str]:
         if self.open.may_be_rejected:
             return frozenset()
-        sure = self.candidates.uuids - self.candidates.uncertain_uuids
-        return sure - self.open.lost
+        unsure, bits = self.candidates.uncertain_uuids, self.facts.snapshot.bits
+        return bits.without(self.candidates.uuids, unsure, self.open.lost)
 
     @functools.cached_property
     def unsure_roots(self) -> frozenset[str]:
         """UUIDs of the candidates that filters or unknown options may reject."""
-        return self.candidates.uuids - self._sure_uuids
+        bits = self.facts.snapshot.bits
+        return bits.without(self.candidates.uuids, self._sure_uuids)
 
     @functools.cached_property
     def ended_by(self) -> errors.AnswerIsNo | None:

@@ -304,7 +304,7 @@ class Rejections(Mapping[str, Rejection]):
     @property
     def others(self) -> frozenset[str]:
         """Roots of the other hosts."""
-        return frozenset(self._bits.roots(self._bits.every & ~self.hosts))
+        return self._bits.kept(self._bits.every & ~self.hosts)
 
     def __contains__(self, root: object) -> bool:
         return isinstance(root, str) and self._bits.has(self.hosts, root)
@@ -350,27 +350,42 @@ class ClauseCount:
 class Verdict:
     """The matcher's result for every host, compared with Placement's answer.
 
-    :ivar clauses: that hosts are matched with
+    :ivar matcher: of the clauses that hosts are matched with
     :ivar rejections: by root UUID, of the query that the host is nearer to; other hosts
         are candidates
     :ivar admitted_otherwise: why hosts fail the clauses although the fallback query
         admits them; by root UUID
-    :ivar counts: by clause, in the request's order
-    :ivar conflicts: minimal sets of clauses that no host meets together, smallest
-        first; empty if candidates exist
     :ivar admitted: hosts that meet Placement's clauses, as bits
     :ivar wrongly_admitted: roots that match, but that Placement did not return
     :ivar wrongly_rejected: roots that Placement returned, but that do not match
     """
 
-    clauses: tuple[Condition, ...]
+    matcher: Matcher
     rejections: Rejections
     admitted_otherwise: Mapping[str, Rejection]
-    counts: tuple[ClauseCount, ...]
-    conflicts: tuple[ClauseSet, ...]
     admitted: int
     wrongly_admitted: tuple[str, ...]
     wrongly_rejected: tuple[str, ...]
+
+    @property
+    def clauses(self) -> tuple[Condition, ...]:
+        """Clauses of the matcher."""
+        return self.matcher.clauses
+
+    @functools.cached_property
+    def counts(self) -> tuple[ClauseCount, ...]:
+        """Numbers of hosts by clause, in the request's order."""
+        return _counts(self.matcher, self.rejections)
+
+    @functools.cached_property
+    def conflicts(self) -> tuple[ClauseSet, ...]:
+        """Minimal sets of clauses that no host meets together, smallest first.
+
+        Empty if candidates exist.
+        """
+        every, hosts = self.matcher.facts.snapshot.bits.every, self.rejections.hosts
+        is_each = bool(every) and hosts == every
+        return _conflicts(self.clauses, self.rejections) if is_each else ()
 
     @property
     def agrees(self) -> bool:
@@ -390,42 +405,40 @@ def evaluate(
     :param is_answered: False if Placement was not asked
     """
     host_bits = facts.snapshot.bits
-    found = _rejections(matcher, host_bits)
+    found = _rejections(matcher)
     admitted = matcher.meeting(matcher.of_placement)
     otherwise = 0
     if other is not None:
         rejected = host_bits.every & ~matcher.meeting(matcher.everything)
         otherwise = rejected & other.meeting(other.everything)
-        found = _nearer(matcher.clauses, found, _rejections(other, host_bits))
+        found = _nearer(matcher.clauses, found, _rejections(other))
         admitted |= other.meeting(other.of_placement)
     left = {each: hosts & ~otherwise for each, hosts in found.items()}
     rejections = Rejections(host_bits, left)
-    all_rejected = bool(host_bits.every) and rejections.hosts == host_bits.every
     placed = host_bits.of(facts.candidates) if is_answered else 0
     odd = admitted & ~placed if is_answered else 0
     return Verdict(
-        matcher.clauses,
+        # Without what it has found, if many requests are judged on one reading.
+        matcher if is_answered else matcher.fresh(),
         rejections,
         dict(Rejections(host_bits, {e: h & otherwise for e, h in found.items()})),
-        _counts(matcher, rejections),
-        _conflicts(matcher.clauses, rejections) if all_rejected else (),
         admitted,
         tuple(sorted(host_bits.roots(odd))),
         tuple(sorted(host_bits.roots(placed & ~admitted))),
     )
 
 
-def _rejections(matcher: Matcher, host_bits: HostBits) -> dict[Rejection, int]:
+def _rejections(matcher: Matcher) -> dict[Rejection, int]:
     """Hosts, as bits, by the reason why they can't take the request."""
     found: dict[Rejection, int] = {}
     for mask, hosts in matcher.single:
         if mask:
             failing = ClauseSet(matcher.clauses, mask)
             found[Rejection(failing, (failing,))] = hosts
-    for host, roots in matcher.others.items():
+    for host, hosts in matcher.others.items():
         reason = rejection(matcher, host)
         if reason is not None:
-            found[reason] = found.get(reason, 0) | host_bits.once(roots)
+            found[reason] = found.get(reason, 0) | hosts
     return found
 
 

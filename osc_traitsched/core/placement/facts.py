@@ -7,6 +7,7 @@ import collections
 import dataclasses
 import functools
 import itertools
+import operator
 from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -152,6 +153,12 @@ class Facts:
         """The facts as if all compute services were enabled."""
         traits = {uuid: names - {DISABLED} for uuid, names in self.traits.items()}
         return dataclasses.replace(self, traits=traits)
+
+    def giving(self, hosts: int, amounts: Iterable[Amount]) -> frozenset[str]:
+        """Those of some hosts (bits) whose own provider offers any of the amounts."""
+        bits = self.snapshot.bits
+        offered = (bits.of(self.offers.get(amount, ())) for amount in amounts)
+        return bits.kept(hosts & functools.reduce(operator.or_, offered, 0))
 
     @functools.cached_property
     def sharers(self) -> Mapping[str, frozenset[str]]:
@@ -686,12 +693,16 @@ class IfEmpty(dict[Amount, frozenset[str]]):
         self._kinds = _alike(stock, snapshot.by_uuid)
         self._unread = frozenset(snapshot.by_uuid).difference(stock)
         self._ironic = snapshot.nova.ironic.keys()
+        #: Equal sets are one: most flavors differ in an amount that all hosts have.
+        self._sets: dict[frozenset[str], frozenset[str]] = {}
 
     def __missing__(self, amount: Amount) -> frozenset[str]:
         name, wanted = amount
         kinds = (uuids for one, uuids in self._kinds[name] if one.could_give(wanted))
         found = self._unread.union(*kinds)
-        self[amount] = found if is_custom(name) else found - self._ironic
+        if not is_custom(name):
+            found = found.difference(self._ironic)
+        self[amount] = self._sets.setdefault(found, found)
         return self[amount]
 
 
@@ -767,6 +778,7 @@ class Emptied(dict[Amount, frozenset[str]]):
         self._facts, self._inventories = facts, inventories
         self._stock = {**facts.stock, **inventories} if inventories else facts.stock
         self._if_empty = IfEmpty(facts.snapshot, self._stock)
+        self._sets: dict[frozenset[str], frozenset[str]] = {}
 
     def is_of(self, facts: Facts) -> bool:
         """Whether the facts are of the same reading."""
@@ -781,11 +793,12 @@ class Emptied(dict[Amount, frozenset[str]]):
 
     def __missing__(self, amount: Amount) -> frozenset[str]:
         stock, offered = self._facts.stock, self._facts.offers[amount]
-        self[amount] = offered.union(
+        found = offered.union(
             uuid
             for uuid in self._if_empty[amount] - offered
             if uuid in self._inventories or not _has_free(stock.get(uuid), amount)
         )
+        self[amount] = self._sets.setdefault(found, found)
         return self[amount]
 
 

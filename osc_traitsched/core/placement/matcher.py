@@ -566,7 +566,7 @@ class Matcher:
     ) -> None:
         self.clauses = tuple(clauses)
         self.everything: Mask = (1 << len(self.clauses)) - 1
-        self._isolate = group_policy == "isolate"
+        self._group_policy, self._isolate = group_policy, group_policy == "isolate"
         self._same_subtree = same_subtree
         self.facts = facts
         self._names = frozenset(
@@ -578,7 +578,6 @@ class Matcher:
         self._of_root = sum(
             1 << n for n, c in enumerate(self.clauses) if isinstance(c, RootTrait)
         )
-        self._filtered = _filtered(self.clauses, facts)
         self.of_placement: Mask = sum(
             1 << n
             for n, c in enumerate(self.clauses)
@@ -605,6 +604,11 @@ class Matcher:
         clauses = (*request.clauses, *more)
         return cls(clauses, request.group_policy, facts, request.same_subtree)
 
+    def fresh(self) -> Matcher:
+        """The matcher without the results that it keeps."""
+        asked = self.clauses, self._group_policy, self.facts, self._same_subtree
+        return Matcher(*asked)
+
     def chosen(self, mask: Mask) -> tuple[Condition, ...]:
         """Clauses of a mask."""
         return tuple(c for n, c in enumerate(self.clauses) if mask >> n & 1)
@@ -621,7 +625,7 @@ class Matcher:
         """The host with this root provider."""
         uuids = self.facts.reachable(root)
         seen = tuple([self._seen(uuid, root, uuids) for uuid in uuids])
-        key = (seen, self._filtered.get(root, 0))
+        key = (seen, self._filtered(root))
         host = self._hosts.get(key)
         if host is None:
             offers = tuple(map(self._offer, seen))
@@ -651,22 +655,18 @@ class Matcher:
         return parts
 
     @functools.cached_property
-    def others(self) -> Mapping[Host, list[str]]:
-        """Roots of all other hosts by what the clauses see of them."""
-        bits = self.facts.snapshot.bits
+    def others(self) -> Mapping[Host, int]:
+        """All other hosts, as bits, by what the clauses see of them."""
+        snapshot = self.facts.snapshot
         every = sum(part for _, part in self.single)
-        return by_key(
-            (self.host(root), root) for root in bits.roots(bits.every & ~every)
-        )
+        left = snapshot.bits.roots(snapshot.bits.every & ~every)
+        alike = self.of_some(map(snapshot.by_uuid.__getitem__, left))
+        return {host: snapshot.bits.once(roots) for host, roots in alike.items()}
 
     def meeting(self, mask: Mask) -> int:
         """Hosts that meet all clauses of a mask together, as bits."""
-        bits = self.facts.snapshot.bits
         found = sum(part for failing, part in self.single if not failing & mask)
-        for host, roots in self.others.items():
-            if self.meets(host, mask):
-                found |= bits.once(roots)
-        return found
+        return found + sum(h for one, h in self.others.items() if self.meets(one, mask))
 
     def of_some(self, hosts: Iterable[Provider]) -> dict[Host, list[str]]:
         """Roots of some hosts by what the clauses see of them."""
@@ -691,6 +691,15 @@ class Matcher:
         if known is None:
             known = self._memory[host, mask] = self._try(host, mask)
         return known
+
+    def _filtered(self, root: str) -> Mask:
+        """Host filters that reject a host."""
+        filtered = self.facts.filtered
+        return sum(
+            1 << number
+            for number, clause in enumerate(self.clauses)
+            if isinstance(clause, AFTER_PLACEMENT) and root in filtered[clause.name]
+        )
 
     def _seen(self, uuid: str, root: str, uuids: Sequence[str]) -> _Seen:
         """Cached, since few of a cloud's providers differ."""
@@ -799,15 +808,6 @@ class Matcher:
                 or (not offer.is_shared and not within & ~root)
             )
         )
-
-
-def _filtered(clauses: Sequence[Condition], facts: Facts) -> dict[str, Mask]:
-    found: dict[str, Mask] = {}
-    for number, clause in enumerate(clauses):
-        if isinstance(clause, AFTER_PLACEMENT):
-            for root in facts.filtered[clause.name]:
-                found[root] = found.get(root, 0) | 1 << number
-    return found
 
 
 def _member_of(clauses: Sequence[Condition]) -> tuple[Mask, Mask]:

@@ -12,7 +12,7 @@ from osc_traitsched.app import host
 from osc_traitsched.app.judging import by_flavor
 from osc_traitsched.app.snapshot import Snapshot
 from osc_traitsched.core.answer import Reason
-from osc_traitsched.core.judge import doubts
+from osc_traitsched.core.judge import doubts, verdict
 from osc_traitsched.core.judge.capacity import Counter
 from osc_traitsched.core.judge.judgement import Judgement
 from osc_traitsched.core.nova.question import ServerSpec
@@ -58,6 +58,26 @@ def test_a_host_is_shown_by_counting_on_it_alone(night, monkeypatch):
     assert found.fits
     roots = {root for _, several, *_ in counted for root in several}
     assert roots == {found.host.uuid}
+
+
+def test_a_shown_host_counts_no_hosts_by_clause(night, monkeypatch):
+    counted = counting(monkeypatch, verdict, "_counts")
+    found = host.host(night.cloud, "cmp01", ServerSpec(image=""), night.sources)
+    assert found.reasons
+    assert not counted
+    judged = found.capacity.judgements[0]
+    assert len(judged.verdict.counts) == len(judged.clauses)
+
+
+def test_flavors_that_find_equal_hosts_share_one_set(night):
+    judged = by_flavor(night.cloud, ServerSpec(image=""), night.sources)
+    several = [each for each in judged if isinstance(each, Judgement)]
+    for sets in (
+        [each.candidates.uuids for each in several],
+        [each.facts.candidates for each in several],
+        [each.verdict.rejections.others for each in several],
+    ):
+        assert len({*map(id, sets)}) == len({*sets}) < len(sets)
 
 
 def test_a_full_cloud_is_judged_empty_and_no_further(night, monkeypatch):

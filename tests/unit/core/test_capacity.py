@@ -144,7 +144,7 @@ def more_servers_facts(hosts, pools=None, trees=None):
 
 def counted(found, flavor=FLAVOR, caps=None):
     question = Question(flavor, {}, (), settings())
-    judgement = Judgement(question, question.request(), found, None, None)
+    judgement = Judgement(question, question.request(), found, None)
     counter = FlavorCounter(judgement, found, caps or {})
     free = capacity.free_now(found)
     fits = counter.hosts(free, sorted(found.candidates))
@@ -399,7 +399,7 @@ def test_only_suitable_hosts_decide_whether_an_amount_could_ever_be_given():
     sizes = {"MEMORY_MB": 512, "DISK_GB": 10}
     found = more_servers_facts({"large": {"VCPU": 8, **sizes}, "small": {"VCPU": 1}})
     question = Question(FLAVOR, {}, (), settings())
-    judgement = Judgement(question, question.request(), found, None, None)
+    judgement = Judgement(question, question.request(), found, None)
     counter = FlavorCounter(judgement, found, {})
     assert counter.never(["small", "large"]) is None
     # Without a suitable host all of them count.

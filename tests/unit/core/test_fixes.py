@@ -339,7 +339,7 @@ def helping(body, *filters):
     """Return the changes, each with the hosts that they help."""
     asked = question(body, *filters)
     found = judgement_of(asked, body)
-    fixes = fix.on_hosts(found.matcher, found.verdict, asked, found.computes)
+    fixes = fix.on_hosts(found.verdict.matcher, found.verdict, asked, found.computes)
     names = {host.uuid: host.name for host in found.hosts}
     return {
         frozenset(each.changes): {names[root] for root in each.hosts} for each in fixes
@@ -393,7 +393,7 @@ def test_what_another_filter_would_keep_out_is_no_help():
         uuid: type(each)(each.uuid, each.node, each.service_host, is_up=False)
         for uuid, each in found.computes.items()
     }
-    assert fix.on_hosts(found.matcher, found.verdict, asked, down) == ()
+    assert fix.on_hosts(found.verdict.matcher, found.verdict, asked, down) == ()
 
 
 def fixes_of(body, *filters, may_fail=(), **states):
@@ -401,7 +401,7 @@ def fixes_of(body, *filters, may_fail=(), **states):
     asked = question(body, *filters)
     found = judgement_of(asked, body, nodes=computes(body, **states))
     found_fixes = fix.on_hosts(
-        found.matcher, found.verdict, asked, found.computes, iter(may_fail)
+        found.verdict.matcher, found.verdict, asked, found.computes, iter(may_fail)
     )
     names = {host.uuid: host.name for host in found.hosts}
     return [

@@ -85,7 +85,9 @@ def explained(case):
     found = facts(case, request)
     computes = {h.uuid: Compute(h.uuid, h.name, h.name) for h in found.snapshot.hosts}
     judgement = judge(case.question, request, found, computes, placed(found.candidates))
-    fixes = fix.on_hosts(judgement.matcher, judgement.verdict, case.question, computes)
+    fixes = fix.on_hosts(
+        judgement.verdict.matcher, judgement.verdict, case.question, computes
+    )
     return Explanation(judgement, fixes=fixes)
 
 
