@@ -229,7 +229,8 @@ def _of_host(
         asked = openstack("trait-sched server destinations", _name(answer))
         yield Line(f"Where it could go: {line(asked, options)}")
     elif can is Answer.YES:
-        yield Line(f"Nova would still allow {host} for it (room not judged).", Tone.YES)
+        text = f"Nova would still allow {host} for it (room and service not judged)."
+        yield Line(text, Tone.YES)
     elif why:
         yield Line(f"Depends on nova.conf: {host} {why}.", Tone.DOUBT)
     elif judgement.refusal is not None:

@@ -386,14 +386,22 @@ def test_no_old_flavor_or_image_is_judged_for_a_new_one(action, part):
 @pytest.mark.parametrize(
     ("host", "can", "said"),
     [
-        ("cmp01", Answer.YES, "Nova would still allow cmp01 for it (room not judged)."),
+        (
+            "cmp01",
+            Answer.YES,
+            "Nova would still allow cmp01 for it (room and service not judged).",
+        ),
         (
             "cmp02",
             Answer.NO,
             "Nova would no longer allow cmp02: it lacks trait CUSTOM_GOLD.",
         ),
         # It has the trait, and no room but the server's own.
-        ("cmp03", Answer.YES, "Nova would still allow cmp03 for it (room not judged)."),
+        (
+            "cmp03",
+            Answer.YES,
+            "Nova would still allow cmp03 for it (room and service not judged).",
+        ),
     ],
 )
 def test_a_server_that_runs_is_judged_on_its_own_host(host, can, said):
