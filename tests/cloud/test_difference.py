@@ -1,13 +1,22 @@
-"""Changes of a real cloud are all found, and what is blamed gives the hosts back."""
+"""Changes of a real cloud are all found, and what is blamed gives the hosts back.
+
+TRAITSCHED_SINCE is the number of requests that are asked of two moments,
+TRAITSCHED_NIGHTS that of the snapshots in a folder.
+"""
 
 from __future__ import annotations
 
 import collections
 import contextlib
+import dataclasses
+import gzip
+import itertools
 import json
 import os
 import random
 import re
+import time
+from collections.abc import Mapping
 
 import pytest
 
@@ -218,3 +227,178 @@ def test_what_is_gone_is_named(place, run, tmp_path):
         ("server", "spare", "is gone"),
         ("host", "cmp05", "used"),
     }
+
+
+# Nights: a folder of snapshots of one cloud, which changes in between.
+
+
+NIGHTS = int(os.environ.get("TRAITSCHED_NIGHTS", "4"))
+ASKED = (
+    ("gold", "cirros"),
+    ("ssd", "cirros"),
+    ("ssd", "cirros", "--availability-zone", "az-west"),
+    ("big", "cirros", "--availability-zone", "az-west"),
+    ("medium", "cirros", "--availability-zone", "az-south"),
+    ("small", "cirros", "--availability-zone", "az-east"),
+)
+NIGHTLY = (
+    *("trait_lost", "trait_gained", "gold_lost", "forbidden_trait", "trait_new"),
+    *("reserved", "unit", "step", "disabled", "down"),
+    *("member_new", "member_gone", "unmirrored", "isolated", "zone_renamed"),
+    *("metadata_changed", "aggregate_new", "spec_new", "spec_changed", "spec_gone"),
+    *("boots", "boots_member"),
+)
+#: With one of a pair the server of the other finds no host.
+APART = ({"boots", "isolated"}, {"boots", "unit"}, {"boots_member", "down"})
+APART += ({"boots_member", "step"}, {"boots_member", "spec_changed"})
+
+
+@dataclasses.dataclass
+class Moment:
+    """The cloud after one change.
+
+    :ivar change: its name; empty for the first
+    :ivar hosts: that Nova could choose for each request
+    :ivar works: whether Nova booted its server, in the moments that are nights
+    """
+
+    change: str
+    path: str
+    hosts: Mapping[tuple[str, ...], set[str]]
+    works: dict[tuple[str, ...], bool] = dataclasses.field(default_factory=dict)
+
+    @property
+    def time(self):
+        with gzip.open(self.path, "rt") as file:
+            return json.load(file)["time"].replace("Z", "+00:00")
+
+
+class History:
+    """Changes of a place, one after the other, and the moments after each."""
+
+    def __init__(self, place, run, path, seed):
+        self.place, self.run, self.path = place, run, path
+        self.chance, self.made = random.Random(seed), {}
+        self.moments = [self.moment("")]
+
+    def close(self):
+        for name in [*self.made]:
+            self.toggle(name)
+
+    def toggle(self, name):
+        """Make a change, or take it back."""
+        if name in self.made:
+            self.made.pop(name).__exit__(None, None, None)
+        else:
+            self.made[name] = CHANGES[name].make(self.place)
+            self.made[name].__enter__()
+
+    def go_on(self, number):
+        """Make so many changes, none twice."""
+        for name in self.chance.sample(NIGHTLY, len(NIGHTLY)):
+            apart = any({name, other} in APART for other in self.made)
+            # Most changes stay for some nights.
+            is_kept = name in self.made and self.chance.random() < 0.5
+            if number and not (apart or is_kept):
+                number -= 1
+                self.toggle(name)
+                self.moments.append(self.moment(name))
+
+    def moment(self, name):
+        path = str(self.path / f"{time.monotonic()}.json.gz")
+        assert self.run("snapshot", "save", path).code == 0
+        return Moment(name, path, {e: candidates(self.run, e) for e in ASKED})
+
+    def boots(self):
+        """Ask Nova for a server of each request, and write down whether it has one."""
+        make = self.place.maker
+        for asked in ASKED:
+            zone = {"availability_zone": asked[-1]} if len(asked) > 2 else {}
+            flavor = getattr(self.place, asked[0])
+            boot = make.boot(flavor, self.place.cirros, **zone)
+            if boot.server:
+                make.delete(boot)
+            self.moments[-1].works[asked] = boot.status == "ACTIVE"
+
+
+def test_a_folder_says_since_when_and_why(place, run, tmp_path, record_property):
+    """Nova's answers in each night decide which night is right."""
+    folder = tmp_path / "nights"
+    folder.mkdir()
+    history = History(place, run, tmp_path, NIGHTS)
+    nights, table = [], []
+    try:
+        for number in itertools.islice(itertools.cycle((2, 2, 3)), NIGHTS):
+            history.boots()
+            night = history.moments[-1]
+            nights.append(night)
+            stem = re.sub("[-:]", "", night.time.replace("+00:00", "Z"))
+            os.link(night.path, folder / f"{stem}.json.gz")
+            history.go_on(number)
+        history.boots()
+        answers = {asked: since_of(run, str(folder), asked) for asked in ASKED}
+    finally:
+        history.close()
+    for asked, since in answers.items():
+        table.append(judged(history.moments, nights, asked, since))
+    record_property("table", "\n".join(table))
+
+
+def pairs(several):
+    return zip(several, several[1:])
+
+
+def since_of(run, folder, asked):
+    done = run("explain", *asked, "--since", folder, "-f", "json")
+    assert done.code in (0, 3), done.err
+    return done.json["since"]
+
+
+def judged(moments, nights, asked, since):
+    """Assert that the answer is right, and tell it in a line."""
+    now = moments[-1]
+    times = [night.time for night in nights]
+    works = [moment.works[asked] for moment in (*nights, now)]
+    told = json.dumps([asked, works, times, since], indent=1)
+    assert since["searched"] == len(nights), told
+    index = times.index(since["time"])
+    if since["worked"] is works[-1]:
+        # No other answer was found: there may be one in between.
+        assert (index, works[0]) == (0, works[-1]), told
+        assert sum(one != other for one, other in pairs(works)) != 1
+        later = now
+    else:
+        assert works[index : index + 2] == [since["worked"], works[-1]], told
+        later = (*nights, now)[index + 1]
+        assert later is now or since["later"] == times[index + 1], told
+    first, last = moments.index(nights[index]), moments.index(later)
+    assert {*since["then"]} == moments[first].hosts[asked], told
+    assert {*since["now"]} == moments[last].hosts[asked], told
+    for host in {*since["then"]} ^ {*since["now"]}:
+        named = {
+            key(each["kind"], each["name"], each["text"])
+            for each in since["causes"]
+            if host in each["hosts"]
+        }
+        decided = [
+            (before, after)
+            for before, after in pairs(moments[first : last + 1])
+            if (host in before.hosts[asked]) is not (host in after.hosts[asked])
+        ]
+        if len(decided) == 1:
+            ((before, after),) = decided
+            assert named & rows_between(before, after), (host, after.change, told)
+        assert named, (host, told)
+    between = rows_between(moments[first], moments[last])
+    for each in since["causes"]:
+        assert key(each["kind"], each["name"], each["text"]) in between, told
+    changes = [moment.change for moment in moments[first + 1 : last + 1]]
+    causes = "; ".join(f"{each['name']} {each['text']}" for each in since["causes"])
+    ended = "".join("+" if each else "-" for each in works)
+    return f"{' '.join(asked)}: {ended} night {index} ({len(changes)}): {causes}"
+
+
+def rows_between(before, after):
+    """The rows of diff, which another test lays beside what was changed."""
+    done = shell.run({}, "trait-sched", "diff", before.path, after.path, "-f", "json")
+    return rows(done.json, False) | rows(done.json, True)
