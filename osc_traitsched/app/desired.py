@@ -372,7 +372,7 @@ def unreviewed(
     others = {row["cloud"] for row in rows} - {here}
     if others:
         return errors.AnswerIsNo(
-            f"nothing written: {visible(path)} is a plan of {visible(min(others))}, "
+            f"Refused: {visible(path)} is a plan of {visible(min(others))}, "
             f"and this is {visible(here)}; review a plan of this cloud"
         )
     planned = todo.rows(dry_run(todo.plan).outcomes)

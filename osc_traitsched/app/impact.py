@@ -95,7 +95,7 @@ def check_requirers(
     def refuse(why: errors.CloudBroke) -> None:
         against.append(
             errors.AnswerIsNo(
-                f"nothing removed: no host would have {listed(orphaned)} any more, and "
+                f"Refused: no host would have {listed(orphaned)} any more, and "
                 "whether a flavor, image or aggregate still requires it can't be read "
                 f"({why!s}); --force overrides this"
             )
@@ -202,7 +202,7 @@ def check_servers(
             return [], exc
         return [
             errors.AnswerIsNo(
-                f"nothing written: no enabled host would have {listed(losers)} any "
+                f"Refused: no enabled host would have {listed(losers)} any "
                 "more, and whether a server still requires it can't be read "
                 f"({exc!s}); --force overrides this"
             )

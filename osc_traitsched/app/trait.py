@@ -189,7 +189,7 @@ def plan_remove(
         reasons = "; ".join(
             traits.reverted(each, removing=True) for each in todo.reverted
         )
-        raise errors.AnswerIsNo(f"nothing removed: {reasons}; --force overrides this")
+        raise errors.AnswerIsNo(f"Refused: {reasons}; --force overrides this")
     removed = _removed(plan)
     counted = {*removed, trait.DISABLED} & known if removed else ()
     holders = {name: read.holders(cloud.placement, name) for name in sorted(counted)}

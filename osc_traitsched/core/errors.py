@@ -7,7 +7,6 @@ or impossible), ``AnswerIsNo`` (the request is valid, but refused), and ``CloudB
 from __future__ import annotations
 
 import dataclasses
-import re
 from collections.abc import Iterable, Sequence
 
 from osc_traitsched.text import Namesake, did_you_mean, listed, quoted, visible
@@ -20,8 +19,8 @@ class TraitSchedError(Exception):
 
     @property
     def reasons(self) -> str:
-        """What a refusal is for, without ``nothing written`` and ``--force``."""
-        message = re.sub("^nothing (written|removed): ", "", str(self))
+        """What a refusal is for, without ``Refused`` and ``--force``."""
+        message = str(self).removeprefix("Refused: ")
         return message.removesuffix("; --force overrides this")
 
     @property

@@ -125,7 +125,7 @@ def test_the_reason_is_the_first_failed_row_mistake_or_refusal_else_the_last_wor
     reason = module.reason_of(rows, ["1 of 3 failed"])
     assert reason == "host cmp00: CUSTOM_A: it is away"
     assert module.reason_of((), ["f.yaml:3: a", "f.yaml:4: b"]) == "f.yaml:3: a"
-    refused = [f"nothing written: {why}" for why in "ab"]
+    refused = [f"Refused: {why}" for why in "ab"]
     assert module.reason_of((), ["flavor 'a' loses", *refused]) == refused[0]
     assert module.reason_of((), ["flavor 'a' loses", "no login"]) == "no login"
     assert module.reason_of((), []) == "the command says nothing"

@@ -200,7 +200,7 @@ def test_what_is_refused_fails_in_check_mode_too_unless_it_is_forced(scene, make
     refused = [play(play.folder / "play.yml", *each) for each in (["--check"], [])]
     checked, done = (each.result for each in refused)
     taken = f"only would remove {PINNED} from 3 of 3 that have it"
-    said = f"nothing written: state.traits.{PINNED}: {taken}; --force overrides this"
+    said = f"Refused: state.traits.{PINNED}: {taken}; --force overrides this"
     assert said in done["stderr_lines"], refused[1].out
     assert len([each for each in done["stderr_lines"] if "nothing" in each]) == 2
     for part in ("msg", "stderr_lines"):

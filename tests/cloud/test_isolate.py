@@ -238,7 +238,7 @@ def test_nobody_is_left_without_a_host_unless_forced(
     for dry in ((), ("--dry-run",)):
         run = openstack(*ISOLATE, *dry, variables=variables)
         assert (run.code, run.out) == (5, "")
-        refusal = "nothing written: no host would be left for flavor 'small'; --force"
+        refusal = "Refused: no host would be left for flavor 'small'; --force"
         assert run.err.splitlines()[-1] == f"{refusal} overrides this"
     assert not [request for proxy in proxies for request in proxy.writes]
     assert openstack(*ISOLATE, "--force", variables=variables).code == 0

@@ -100,7 +100,7 @@ def test_a_trait_of_its_last_host_is_kept_where_flavors_are_hidden(make, placer)
     assert done.code == 5
     unread, refusal = done.err.splitlines()
     assert unread == "Not read, for lack of rights: effects on flavors"
-    assert refusal.startswith("nothing removed: no host would have CUSTOM_GOLD any")
+    assert refusal.startswith("Refused: no host would have CUSTOM_GOLD any")
 
 
 def test_nova_lists_private_flavors_to_administrators_alone(make, cloud):

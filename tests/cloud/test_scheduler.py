@@ -180,7 +180,7 @@ def _openstack(scenario: Scenario, words: list[str]) -> None:
     if done.code == ExitCode.REFUSED:
         # To let one request in it would leave others without a host. The refusal says
         # so, and whoever wants it all the same says so, too.
-        assert "\nnothing written: no host " in f"\n{done.err}", done.err
+        assert "\nRefused: no host " in f"\n{done.err}", done.err
         done = scenario.run(*words, "--force")
     # What flavors lose and gain by it is said, and so is what --force breaks.
     told = ("lose ", "hosts with room", "may land on", "may come back", "forced: ")

@@ -105,7 +105,7 @@ def test_the_last_host_keeps_a_trait_that_something_still_requires(
     refused = openstack("remove", GOLD, "--all")
     assert refused.code == 5
     assert refused.err == (
-        f"nothing removed: no host would have {GOLD} any more, and it is "
+        f"Refused: no host would have {GOLD} any more, and it is "
         f"required by {requirer}; --force overrides this\n"
     )
     dry = openstack("remove", GOLD, "--all", "--dry-run")

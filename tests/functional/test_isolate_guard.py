@@ -108,7 +108,7 @@ def of(*inside, **more):
 def test_a_zone_whose_hosts_are_all_closed_is_named(cloud, hosts):
     found = cloud(hosts, of("cmp02", "cmp03"), flavor("small"))
     assert refusal(found) == (
-        "nothing written: no host would be left for flavor 'small' in zone 'az2'; "
+        "Refused: no host would be left for flavor 'small' in zone 'az2'; "
         "--force overrides this"
     )
 
@@ -167,7 +167,7 @@ def test_a_project_whose_hosts_are_all_closed_is_named(cloud, hosts):
     aggregates = of("cmp01", "cmp02", theirs=(theirs, ("cmp01", "cmp02")))
     found = cloud(hosts, aggregates, flavor("small"))
     assert refusal(found, **TENANTS) == (
-        "nothing written: no host would be left for flavor 'small' for project "
+        "Refused: no host would be left for flavor 'small' for project "
         f"'{PROJECT}'; --force overrides this"
     )
     assert is_allowed(isolate(found, **NO_TENANTS))
@@ -186,7 +186,7 @@ def test_a_project_that_has_no_host_left_in_a_zone_alone_is_named_with_it(cloud,
     aggregates = of("cmp02", theirs=(theirs, ("cmp01", "cmp02")))
     found = cloud(hosts, aggregates, flavor("small"))
     assert refusal(found, **TENANTS) == (
-        "nothing written: no host would be left for flavor 'small' in zone 'az2' for "
+        "Refused: no host would be left for flavor 'small' in zone 'az2' for "
         f"project '{PROJECT}'; --force overrides this"
     )
 
@@ -210,7 +210,7 @@ def test_a_cloud_that_is_full_now_is_not_closed_for_good(cloud, hosts, placement
         placement.allocate(provider, **ALL_OF_IT)
     found = cloud(hosts, {"gold": ({}, HOSTS)}, flavor("small"))
     assert refusal(found) == (
-        "nothing written: no host would be left for flavor 'small' (4 hosts could ever "
+        "Refused: no host would be left for flavor 'small' (4 hosts could ever "
         "take one, none now); --force overrides this"
     )
     found = cloud(hosts, {"gold": ({}, HOSTS[1:])}, flavor("small"))
@@ -240,7 +240,7 @@ def test_where_only_full_hosts_are_left_it_refuses_as_well(cloud, hosts, placeme
         placement.allocate(hosts[name], **ALL_OF_IT)
     found = cloud(hosts, {"gold": ({}, HOSTS[2:])}, flavor("small"))
     assert refusal(found) == (
-        "nothing written: no host that can take one now would be left for flavor "
+        "Refused: no host that can take one now would be left for flavor "
         "'small' (4 hosts could ever take one, 2 now; 2 full or disabled would be "
         "left); --force overrides this"
     )

@@ -180,7 +180,7 @@ def test_a_host_does_not_become_a_pool_by_mistake(hosts, placement, proxy, opens
     run = openstack(*add)
     assert (run.code, run.out) == (5, "")
     assert run.err == (
-        "nothing written: MISC_SHARES_VIA_AGGREGATE says what a provider is, here "
+        "Refused: MISC_SHARES_VIA_AGGREGATE says what a provider is, here "
         "cmp1: Placement treats it as a pool that others share, not as a host; "
         "--force overrides this\n"
     )
@@ -276,7 +276,7 @@ def test_what_nova_compute_owns_is_refused_and_force_overrides(
     refused = openstack("remove", "COMPUTE_NODE", "--host", "cmp1")
     assert (refused.code, refused.out) == (5, "")
     assert refused.err.startswith(
-        "nothing removed: COMPUTE_NODE is nova-compute's own (libvirt): where it is "
+        "Refused: COMPUTE_NODE is nova-compute's own (libvirt): where it is "
         "true of the host, it puts the trait back"
     )
     assert not proxy.writes
@@ -293,7 +293,7 @@ def test_the_last_host_is_refused_when_nobody_can_say_who_requires_the_trait(
     refused = openstack("remove", "CUSTOM_GOLD", "--all")
     assert (refused.code, refused.out) == (5, "")
     assert refused.err.startswith(
-        "nothing removed: no host would have CUSTOM_GOLD any more, and whether a "
+        "Refused: no host would have CUSTOM_GOLD any more, and whether a "
         "flavor, image or aggregate still requires it can't be read"
     )
     assert not proxy.writes

@@ -197,7 +197,7 @@ _OPTIONS = {
 _STDIN_LINE = re.compile(r"(?<!\S)-:(\d+)\b")
 
 #: How a mistake in a document and a refusal begin.
-_REASON = re.compile(r"\S+:\d+: |state(\.|: )|nothing written: ")
+_REASON = re.compile(r"\S+:\d+: |state(\.|: )|Refused: ")
 
 #: What YAML does not take in double quotes as it is.
 _TO_ESCAPE = re.compile(r'[^ -~]|["\\]')

@@ -170,7 +170,7 @@ class LeavesNoHost(errors.AnswerIsNo):
 
     def __str__(self) -> str:
         reasons = _left_without(self.effects, "would")
-        return f"nothing written: {reasons}; --force overrides this"
+        return f"Refused: {reasons}; --force overrides this"
 
 
 def _last_host(effect: Effect) -> str:

@@ -172,7 +172,7 @@ def role_changed(changes: Iterable[Change], hosts: Set[str]) -> list[errors.Answ
         f"{name} says what a provider is, here {listed(found[name])}: {_ROLES[name]}"
         for name in sorted(found)
     )
-    refusal = f"nothing written: {reasons}; --force overrides this"
+    refusal = f"Refused: {reasons}; --force overrides this"
     return [errors.AnswerIsNo(refusal)] if found else []
 
 
@@ -251,7 +251,7 @@ class LastHolder(errors.AnswerIsNo):
             + requirers(found)
             for name, found in self.requirers.items()
         )
-        return f"nothing removed: {reasons}; --force overrides this"
+        return f"Refused: {reasons}; --force overrides this"
 
 
 def of_providers(changes: Iterable[Change]) -> tuple[Change, ...]:

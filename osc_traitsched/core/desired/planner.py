@@ -514,8 +514,7 @@ def not_reviewed(
         return None
     steps = listed(map(visible, missing))
     return AnswerIsNo(
-        f"nothing written: not in the reviewed {visible(path)}: {steps}; review a new "
-        "plan"
+        f"Refused: not in the reviewed {visible(path)}: {steps}; review a new plan"
     )
 
 

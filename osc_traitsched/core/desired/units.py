@@ -388,7 +388,7 @@ def takes_most(
             taken = f"{number} of {count(total, noun)} from aggregate {quoted(name)}"
         if 2 * number > total:
             yield errors.AnswerIsNo(
-                f"nothing written: {visible(str(place))}: only would remove {taken}; "
+                f"Refused: {visible(str(place))}: only would remove {taken}; "
                 "--force overrides this"
             )
 
@@ -563,7 +563,7 @@ def gone(
                 # Several keys can name it.
                 if isinstance(found.projects.get(project), NothingMatches):
                     error = errors.AnswerIsNo(
-                        f"nothing written: {visible(str(claim.place))}: Keystone has "
+                        f"Refused: {visible(str(claim.place))}: Keystone has "
                         f"no project {project}, which aggregate {quoted(target.name)} "
                         "would name; --force overrides this"
                     )

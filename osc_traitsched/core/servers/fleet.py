@@ -652,7 +652,7 @@ class ServersLoseHosts(AnswerIsNo):
 
     def __str__(self) -> str:
         return (
-            "nothing written: no host would suit "
+            "Refused: no host would suit "
             f"{listed(map(named, self.servers), 'server', ALL)} for a migration, an "
             f"evacuation or unshelving: {self.why}{self._copy}; --force overrides this"
         )
