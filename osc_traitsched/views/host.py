@@ -71,7 +71,9 @@ def host(
     verdict = f"{view.host.name} {can}take {flavors} now"
     if view.if_enabled:
         verdict = f"If enabled, {view.host.name} {can}take {flavors}"
-    reason = Reason.first(view.reasons.values())
+    every = view.reasons.values()
+    # A flavor that no host is tried for says nothing of this one.
+    reason = Reason.first({*every} - {Reason.REJECTED} or every)
     yield Line(f"{verdict}{more}; {state}.", Tone.of(view.answer), reason)
     yield from (Line(text, Tone.DOUBT) for text in capacity.assumed(view.capacity))
     for name, text in _about(view, everything):

@@ -212,6 +212,15 @@ def test_the_whole_text_of_an_answer(ask, golden, name, commands):
     golden(name, screens({command: ask(command)[1] for command in commands}))
 
 
+@pytest.mark.parametrize(
+    ("host", "word"), {"cmp05": "isolated", "cmp04": "disabled"}.items()
+)
+def test_a_flavor_that_no_host_is_tried_for_is_not_why_a_host_is_empty(host, word):
+    show = "-q", "trait-sched", "host", "show", host
+    done = shell.run({"TRAITSCHED_SNAPSHOT": CLOUD}, *show)
+    assert done.out.startswith(f"{word}: {host} can take 0 of 7 flavors now; ")
+
+
 @pytest.mark.parametrize("file", FILES)
 def test_capacity_and_host_drain_agree_about_the_loss_of_each_host(ask, file):
     def run(command):
