@@ -19,7 +19,7 @@ _MOST_ROWS = 23
 
 #: Groups that many commands share, and those of their options that people use first.
 _SHARED_GROUPS = {
-    "request": ("availability_zone", "policy", "project"),
+    "request": ("project", "availability_zone"),
     "custom filters": (),
     "scheduler": ("nova_conf",),
     "output formatters": ("formatter",),
@@ -29,7 +29,7 @@ _SHARED_GROUPS = {
 }
 
 #: Options of a command's own that people use, but not first.
-_LATER = ("force", "snapshot")
+_LATER = ("force", "snapshot", "ratios")
 #: Options of a command's own that people seldom use.
 _SELDOM = (
     *("help", "help_all", "timeout", "exit_zero", "exit_code", "jobs"),
@@ -125,8 +125,9 @@ def _first(parser: argparse.ArgumentParser) -> Iterator[argparse.Action]:
             elif usual is None and action.dest not in _SELDOM:
                 yield action
             elif usual and action.dest in usual:
-                shared.append(action)
-    yield from (*shared, *later)
+                shared.append((usual.index(action.dest), action))
+    in_order = (each for _, each in sorted(shared, key=lambda each: each[0]))
+    yield from (*in_order, *later)
 
 
 def wrapped(line: str) -> str:

@@ -220,6 +220,12 @@ def test_the_help_fits_a_terminal_and_ends_with_an_example(verb, width, monkeypa
     assert rows[-1].endswith(f" {verb} --help-all")
 
 
+def test_the_help_of_explain_has_what_the_first_answers_need():
+    text, _ = helped("trait-sched explain", "--help")
+    for option in ("--project", "--snapshot", "--nova-conf"):
+        assert f"\n  {option} " in text
+
+
 @pytest.mark.parametrize("width", [80, 120])
 @pytest.mark.parametrize("verb", examples.verbs())
 def test_the_whole_help_is_filled_and_needs_no_login(verb, width, monkeypatch):
