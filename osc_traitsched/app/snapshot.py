@@ -272,7 +272,10 @@ def within(path: str, end: datetime.datetime) -> tuple[str, ...]:
     stems = sorted(name.removesuffix(_END) for name in dated)
     found = [e for e in stems if e.partition("-")[0] < f"{end:%Y%m%dT%H%M%SZ}"]
     if not found:
-        reason = f"no snapshot from before {end:%Y-%m-%d %H:%M} UTC is in this folder"
+        reason = (
+            f"no snapshot from before {end:%Y-%m-%d %H:%M} UTC is in this folder; only "
+            f"names such as 20261126T020004Z{_END} count, as --keep writes them"
+        )
         raise BadConfiguration(path, None, reason)
     return tuple(os.path.join(path, f"{stem}{_END}") for stem in found)
 

@@ -28,7 +28,7 @@ def _mask(parser: argparse.ArgumentParser) -> None:
     masking.add_argument(
         "--mask",
         action="store_true",
-        help="replace names, IDs and addresses, always by the same random words; "
+        help="replace each name, ID and address by one random word, new in each run; "
         "FILE.map.json gets what each word stands for",
     )
     masking.add_argument(
