@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import pathlib
 import subprocess
+import textwrap
 
 import pytest
 
@@ -271,3 +273,9 @@ def test_options_that_name_settings_are_in_the_command_that_saves_them():
     assert command == (
         "  openstack --os-cloud prod trait-sched config save --nova-conf 'my nova.conf'"
     )
+
+
+def test_the_page_on_nova_conf_has_the_command():
+    root = pathlib.Path(__file__).parents[3]
+    page = root / "doc/source/administer/nova-conf.rst"
+    assert textwrap.indent(config.ONLY_READ, "   ") in page.read_text("utf-8")
