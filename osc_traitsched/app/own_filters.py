@@ -48,10 +48,11 @@ from osc_traitsched.core.nova.own import (
     PluginJudgment,
     PluginName,
 )
-from osc_traitsched.core.nova.question import Question
+from osc_traitsched.core.nova.question import Body, Question
 from osc_traitsched.core.nova.weighers import enabled
 from osc_traitsched.runner import document
 from osc_traitsched.runner.document import TIMEOUT, HostClaim
+from osc_traitsched.text import count
 
 
 @dataclasses.dataclass(frozen=True)
@@ -144,6 +145,7 @@ class NovaClaims:
     def __init__(self, own: OwnSources) -> None:
         self._own: OwnSources | None = own
         self._known: dict[str, dict[str, tuple[NodeReport | None, HostClaim]]] = {}
+        self._requests: dict[str, Body] = {}
         self.counts: dict[str, tuple[int, int]] = {}
 
     def answers(
@@ -196,6 +198,32 @@ class NovaClaims:
         for pci, specs in several.items():
             self._ask(specs, there, of_options[pci], most)
 
+    def requests(self, servers: Collection[str]) -> Mapping[str, Body]:
+        """Nova's records of the requests of servers, by UUID; each is read once.
+
+        :raises NovaPythonFails: as :meth:`answers`
+        """
+        own, new = self._own, [e for e in servers if e not in self._requests]
+        if own is not None and own.service and new:
+            try:
+                found = requests(own, new)["requests"]
+            except NovaPythonFails as exc:
+                self._give_up(own, exc)
+                return self._requests
+            self._requests.update((server, found.get(server, {})) for server in new)
+            gone = len(new) - len(found)
+            if gone and own.warn:
+                own.warn(
+                    f"Nova has no record of the request of {count(gone, 'server')}"
+                )
+        return self._requests
+
+    def _give_up(self, own: OwnSources, problem: Exception) -> None:
+        if own.warn is None:
+            raise problem
+        own.warn(f"{problem}. What only Nova's database shows is unknown.")
+        self._own = None
+
     def _has(self, key: str, host: HostState) -> bool:
         known = self._known.get(key, {}).get(host.compute.uuid)
         return known is not None and known[0] == host.compute.report
@@ -224,10 +252,7 @@ class NovaClaims:
             found = [*document.claimed(body, own.nova_python)]
             _check_release(body["nova"], settings, own)
         except (NovaPythonFails, PluginFails) as exc:
-            if own.warn is None:
-                raise
-            own.warn(f"{exc}. What only Nova's database shows is unknown.")
-            self._own = None
+            self._give_up(own, exc)
             return
         self.counts.update((uuid, (*each,)) for uuid, each in body["hosts"].items())
         for key, of_hosts in zip(specs, found):
@@ -259,13 +284,15 @@ def _pci_options(settings: SchedulerSettings) -> dict[str, Any]:
     return {name: every[name] for name in names if name in every}
 
 
-def facts(own: OwnSources) -> dict[str, Any]:
-    """Records of all hosts for a snapshot: ``nova``, its version, and ``hosts``.
+def requests(
+    own: OwnSources, servers: Iterable[str], with_hosts: bool = False
+) -> Mapping[str, Any]:
+    """Nova's ``requests`` of servers, by UUID; with the records of all ``hosts``.
 
     :raises NovaPythonFails: if that Python does not answer
     """
-    found = document.hosts(own.nova_python, own.service, own.timeout)
-    return {key: found[key] for key in ("nova", "hosts")}
+    command, service = own.nova_python, own.service
+    return document.records(command, service, servers, with_hosts, own.timeout)
 
 
 def _check_release(version: str, settings: SchedulerSettings, own: OwnSources) -> None:

@@ -39,7 +39,7 @@ from osc_traitsched.core.judge.judge import Explanation
 from osc_traitsched.core.judge.judgement import RefusedRequest, RequestResult
 from osc_traitsched.core.nova import evidence
 from osc_traitsched.core.nova.filter.state import ServerGroup
-from osc_traitsched.core.nova.options import SchedulerSettings
+from osc_traitsched.core.nova.options import ClaimAnswers, SchedulerSettings
 from osc_traitsched.core.nova.question import (
     SAME_HOST,
     Body,
@@ -122,6 +122,17 @@ class Found:
     unread_action: Hidden | None = None
 
     @property
+    def request(self) -> Body:
+        """Nova's record of the request; empty without one."""
+        found: Body = self.body.get("request", {})
+        return found
+
+    @property
+    def shown(self) -> int:
+        """The microversion that shows what the body has, with Nova's record."""
+        return max(self.minor, servers_state.HINTS) if self.request else self.minor
+
+    @property
     def never_placed(self) -> bool:
         """Whether no host was ever chosen for the server."""
         steps = self.action.events if self.action else ()
@@ -138,7 +149,7 @@ class Found:
         ports = None if self.ports is None else [each.label for each in self.ports]
         found = servers_state.parts(
             self.body,
-            self.minor,
+            self.shown,
             self.image,
             self.given,
             self.never_placed,
@@ -157,9 +168,13 @@ class Found:
         return dataclasses.replace(part, source=Source.NOT_READ, problem=problem)
 
 
-def read_server(cloud: Cloud, name: str, given: ServerSpec) -> Found:
+def read_server(
+    cloud: Cloud, name: str, given: ServerSpec, claims: ClaimAnswers | None = None
+) -> Found:
     """Read a server by name or ID, and the data that shows its request.
 
+    :param claims: of a Nova that is asked for its record of the request, if that may
+        have more
     :raises BadUsage: for an argument that does not fit the server
     :raises NoServer: if the user can see no such server
     :raises AmbiguousName: for a name that several servers have
@@ -177,9 +192,15 @@ def read_server(cloud: Cloud, name: str, given: ServerSpec) -> Found:
         Name.VOLUME: volume,
     }
     action, hidden = _action(cloud, state)
+    minor = servers.minor_version(cloud)
+    is_gone = bool(body["image"]) and image is None
+    is_failed = action is not None and action.name in _RECORDED
+    if is_failed or is_gone or minor < servers_state.HINTS:
+        found = cloud.requests or (claims.requests([state.id]) if claims else {})
+        body = servers_state.with_request(body, found.get(state.id, {}))
     return Found(
         body=body,
-        minor=servers.minor_version(cloud),
+        minor=minor,
         state=state,
         action=action,
         image=None if isinstance(image, CloudBroke) else image,
@@ -189,6 +210,10 @@ def read_server(cloud: Cloud, name: str, given: ServerSpec) -> Found:
         unread_action=hidden,
         given=given,
     )
+
+
+#: Actions whose requests no API shows whole.
+_RECORDED = ("create", "resize", "rebuild")
 
 
 def _action(cloud: Cloud, state: ServerState) -> tuple[Action | None, Hidden | None]:
@@ -249,6 +274,13 @@ def question_of(
     :raises NothingMatches: for an unknown object that the user names
     """
     flavor = own_flavor(found)
+    failed = failure(found.state, found.action)
+    host = servers_state.forced(found.request)
+    if host and failed and failed.action == "create":
+        zone = found.body["pinned_availability_zone"] or ""
+        if not (found.given.zone or found.given.names_host):
+            given = dataclasses.replace(found.given, zone=f"{zone}:{host}")
+            found = dataclasses.replace(found, given=given)
     current = _current_flavor(cloud, flavor)
     is_there = current is not None and (found.image or not found.body["image"])
     is_kept = not (found.state.is_lost and is_there)
@@ -264,7 +296,6 @@ def question_of(
         others = group.members - {found.state.id}
         group = dataclasses.replace(group, members=others)
     question = _whole(cloud, asked, found, group)
-    failed = failure(found.state, found.action)
     if failed is not None and failed.action == "create" and group is None:
         question = dataclasses.replace(question, tried=failed.attempts)
     return question, current is None
@@ -318,7 +349,7 @@ def _asked(cloud: Cloud, found: Found, assumptions: SchedulerSettings) -> Questi
     if image and is_copy and found.action and found.action.name == "rebuild":
         image = {**image, "name": f"{image['name']} (copy left by the failed rebuild)"}
     given = found.given
-    zone = servers_state.zone(found.body, found.minor, found.never_placed)
+    zone = servers_state.zone(found.body, found.shown, found.never_placed)
     spec = dataclasses.replace(
         given,
         zone=given.zone or zone,
@@ -427,7 +458,7 @@ def asked_again(
     Raises as :func:`answer`. If the request can't be read, it is None, and the answer
     has the error.
     """
-    found = read_server(cloud, name, given)
+    found = read_server(cloud, name, given, sources.claims)
     failed = failure(found.state, found.action)
     if failed is None and found.unread_action is not None:
         failed = Failure(Stage.UNKNOWN)
@@ -438,8 +469,12 @@ def asked_again(
         parts=found.parts,
         moves=_moves(cloud, found.state, failed),
         unread=found.unread_action,
+        asked_for=_asked_for(cloud, found, failed),
+        together=found.request.get("num_instances", 1),
     )
-    kind = _failed_move(found.state, failed)
+    kind, flavor = _failed_move(found.state, failed), None
+    if failed and failed.action == "resize" and start.asked_for and found.state.host:
+        kind, flavor = MoveKind.RESIZE, start.asked_for
     blocked: tuple[MoveRefusal, ...] = ()
     try:
         if kind is None:
@@ -448,9 +483,9 @@ def asked_again(
             start = dataclasses.replace(start, renewed=newer)
         else:
             _check_zone(given)
-            planned = _planned(cloud, found, sources, AskedMove(kind))
+            planned = _planned(cloud, found, sources, AskedMove(kind, flavor))
             question, blocked = planned.question, refusals(planned)
-            is_changed = _current_flavor(cloud, question.flavor) is None
+            is_changed = _current_flavor(cloud, planned.before.flavor) is None
     except CloudBroke as problem:
         return dataclasses.replace(start, problem=problem), None
     start = dataclasses.replace(
@@ -471,6 +506,18 @@ def _failed_move(state: ServerState, failed: Failure | None) -> MoveKind | None:
     kind = _KINDS.get(failed.action) if failed else None
     is_movable = state.host or state.vm_state == OFFLOADED
     return kind if is_movable and state.vm_state != SHELVED else None
+
+
+def _asked_for(cloud: Cloud, found: Found, failed: Failure | None) -> str:
+    """Name of the new flavor or image, if Nova's record has it and it exists."""
+    action = failed.action if failed else ""
+    name = found.request.get("resized_to") if action == "resize" else ""
+    if any(each["name"] == name for each in lookup.known_flavors(cloud)):
+        return str(name)
+    kept = found.request.get("image") if action == "rebuild" else None
+    # Nova puts the server's own image back after a failure, but not into its record.
+    is_new = kept and kept.get("id") != servers_state.image_id(found.body)
+    return str(kept.get("name") or kept["id"]) if kept and is_new else ""
 
 
 def _moves(
@@ -523,7 +570,7 @@ def destinations(
     :raises BadConfiguration: for bad scheduler settings
     """
     _check_move(asked, given)
-    found = read_server(cloud, name, given)
+    found = read_server(cloud, name, given, sources.claims)
     because = Because.ASKED
     if asked.kind is None:
         kind, because = due(found.state, _is_up(_there(cloud, found)))
@@ -700,6 +747,9 @@ def failed(
     groups += ((each,) for each in moved)
     remembered = RememberedCloud(cloud)
     first, rest = groups[:MOST_JUDGED], groups[MOST_JUDGED:]
+    if sources.claims is not None and first:
+        # At once; a thread for each would start a Python for each.
+        sources.claims.requests([e.id for kind in first for e in kind[:_MOST_TRIED]])
     start = functools.partial(_asked_again, remembered, sources=sources)
     started = LaterOfEach(start, first).values()
     judged = _judged_failures(remembered, started.values())
@@ -819,11 +869,19 @@ def _judgements(cloud: Cloud, questions: Sequence[Question]) -> Iterator[Request
             several.append(asked_of(cloud, question, known))
         except AnswerIsNo as refusal:
             several.append(RefusedRequest(question, refusal))
-    nodes = with_builds(cloud, questions[0], lookup.computes(cloud))
-    asked = [each for each in several if isinstance(each, judging.Asked)]
-    computes = {node.uuid: node for node in nodes}
-    judged = iter(judge_all(cloud.placement, computes, asked))
-    return (next(judged) if isinstance(x, judging.Asked) else x for x in several)
+    groups: dict[tuple[Compute, ...], list[judging.Asked]] = {}
+    for each in several:
+        if isinstance(each, judging.Asked):
+            # A named host is the only one that is judged.
+            nodes = each.question.nodes or tuple(lookup.computes(cloud))
+            groups.setdefault(nodes, []).append(each)
+    judged: dict[int, RequestResult] = {}
+    for nodes, asked in groups.items():
+        nodes = with_builds(cloud, asked[0].question, nodes)
+        computes = {node.uuid: node for node in nodes}
+        found = judge_all(cloud.placement, computes, asked)
+        judged.update(zip(map(id, asked), found))
+    return (judged[id(x)] if isinstance(x, judging.Asked) else x for x in several)
 
 
 def _kind(servers: tuple[FailedServer, ...], answer: ServerAnswer) -> FailedKind:

@@ -41,6 +41,7 @@ from osc_traitsched.core.nova.options import (
     options_in,
 )
 from osc_traitsched.runner import document as runner
+from osc_traitsched.runner import nova_runner
 
 # The scheduler's settings: read with the cloud, and saved.
 
@@ -120,6 +121,19 @@ def ask_nova(commands: Sequence[str], timeout: float) -> Mapping[str, Any]:
     release = _release_of((deciding or readings)[0].version)
     named = {NOVA_RELEASE.name: release} if release else {}
     return {NOVA.name: readings, **named}
+
+
+#: What other commands read there later, and what may leave of it.
+READ_LATER: Mapping[str, tuple[str, ...]] = {
+    "compute node": tuple(sorted(nova_runner.FIELDS)),
+    "request": (
+        *nova_runner.REQUEST_FIELDS,
+        *(f"image.{name}" for name in nova_runner.IMAGE_FIELDS),
+        *(f"image.{start}*" for start in (*nova_runner.PROPERTIES, "trait:")),
+        *(f"devices.{name}" for name in nova_runner.DEVICE_FIELDS),
+        "resized_to",
+    ),
+}
 
 
 def _reading(command: str, timeout: float) -> NovaReading:

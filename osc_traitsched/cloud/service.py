@@ -106,6 +106,11 @@ class Cloud:
         """The highest microversion of the compute API; None if it is not known."""
         raise NotImplementedError
 
+    @property
+    def requests(self) -> Mapping[str, Any]:
+        """Nova's records of the requests of servers, by UUID, if a snapshot has any."""
+        return {}
+
     def once(self, read: Callable[[Cloud], _T]) -> _T:
         """What a function reads of this cloud; it is read only once."""
         raise NotImplementedError
@@ -185,6 +190,10 @@ class RememberedCloud(Cloud):
     @property
     def compute_maximum(self) -> str | None:
         return self._cloud.compute_maximum
+
+    @property
+    def requests(self) -> Mapping[str, Any]:
+        return self._cloud.requests
 
     def once(self, read: Callable[[Cloud], _T]) -> _T:
         return self._cloud.once(read)

@@ -202,7 +202,8 @@ class SaveConfig(base.Command):
         base.warn(*settings.exposed(sources))
         shown = config.saved(places.own_document, text, is_done, dry_run)
         self.app.stdout.write(shown)
-        for text in config.nova_lines(sources.readings, self.now):
+        later = settings.READ_LATER if dry_run else {}
+        for text in config.nova_lines(sources.readings, self.now, later=later):
             self.app.stdout.write(f"{visible(text)}\n")
         return base.ExitCode.DONE
 

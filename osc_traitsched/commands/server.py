@@ -150,7 +150,8 @@ class ExplainServer(base.Command):
     customer, without names of hosts.
 
     Exits 0 if a host can take the server now, 3 if not, and 4 or 8 if that is in doubt:
-    8 also if Nova does not record what failed, such as the new flavor of a resize.
+    8 also if it is not known what failed, such as the new flavor of a resize. Nova's
+    records have that, if config save --nova-python asked it.
 
     With --failed: all servers in ERROR and failed moves, by cause; all causes with
     --long and in a pipe. Exits 7 if there are any.

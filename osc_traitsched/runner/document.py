@@ -160,13 +160,18 @@ def read(command: str, service: str, options: Iterable[str], timeout: float) -> 
     return _read(command, {"read": [*options], "service": service}, timeout)
 
 
-def hosts(command: str, service: str, timeout: float) -> Body:
-    """The records of all compute nodes, by UUID, as Nova's objects read them.
+def records(
+    command: str, service: str, servers: Iterable[str], with_hosts: bool, timeout: float
+) -> Body:
+    """The requests of servers that Nova keeps, by UUID; fields are in the runner.
 
+    :param with_hosts: with ``hosts``, the records of all compute nodes, by UUID, as
+        Nova's objects read them
     :raises NovaPythonFails: as :func:`read`
     """
-    asked = {"read": [], "service": service, "hosts": True}
-    return _read(command, asked, timeout)
+    asked = {"read": [], "service": service}
+    more = {"requests": [*servers], "hosts": with_hosts}
+    return _read(command, {**asked, **more}, timeout)
 
 
 def _read(command: str, asked: Body, timeout: float) -> Body:

@@ -52,6 +52,16 @@ FIELDS = {
     *("ram_allocation_ratio", "disk_allocation_ratio"),
 }
 
+#: What may leave of the request of a server, of its image, and of its PCI devices.
+REQUEST_FIELDS = (
+    *("availability_zone", "force_hosts", "force_nodes", "scheduler_hints"),
+    "num_instances",
+)
+IMAGE_FIELDS = ("id", "name", "disk_format", "container_format", "min_disk", "min_ram")
+DEVICE_FIELDS = ("count", "alias_name", "requester_id")
+#: How properties of images begin that may leave, beside the traits that they require.
+PROPERTIES = ("hw_", "img_", "os_")
+
 #: Everything hidden that was touched since the last answer, in order.
 TOUCHED = []  # type: List[str]
 
@@ -66,7 +76,16 @@ DATABASE_ERRORS = frozenset(
 
 
 #: How methods of Nova's objects begin that write to its database.
-WRITES = ("create", "save", "destroy", "delete", "update_or_create", "add_host")
+WRITES = (
+    *("create", "save", "destroy", "delete", "update_or_create", "add_host"),
+    *(
+        "add_members",
+        "remove_members",
+        "add_access",
+        "remove_access",
+        "update_metadata",
+    ),
+)
 #: How statements begin that only read.
 READS = ("SELECT", "SHOW", "SET", "BEGIN", "PRAGMA")
 
@@ -253,15 +272,18 @@ def read(asked: Any) -> Any:
     """The options in force, and the cells with what their computes report.
 
     Errors name no value: a connection URL may be in them. With ``hosts`` the records of
-    all compute nodes instead.
+    all compute nodes instead, and with ``requests`` those of the requests of servers.
     """
     from nova import version
 
     only_read()
     reach_the_database(asked["service"])
-    found = {"nova": version.version_string(), "host": socket.gethostname()}
-    if asked.get("hosts"):
-        return dict(found, hosts={u: record(each) for u, each in live_nodes().items()})
+    found = {"nova": version.version_string(), "host": socket.gethostname()}  # type: Any
+    if "requests" in asked:
+        found["requests"] = requests_of(asked["requests"])
+        if asked["hosts"]:
+            found["hosts"] = {u: record(each) for u, each in live_nodes().items()}
+        return found
     options = dict(options_of(asked["read"]))
     return dict(found, options=options, cells=list(map(cell_of, cell_mappings())))
 
@@ -272,6 +294,72 @@ def record(node: Any) -> Any:
     data = found["nova_object.data"]
     found["nova_object.data"] = {k: v for k, v in data.items() if k in FIELDS}
     return found
+
+
+def requests_of(servers: Any) -> Dict[str, Any]:
+    """What may leave of the request of each server that Nova has one of, by UUID."""
+    from nova import context, objects
+
+    admin = context.get_admin_context()
+    found = {}  # type: Dict[str, Any]
+    # Without a database none of them can be read.
+    cell_mappings()
+    for uuid in servers:
+        with contextlib.suppress(Exception):
+            spec = objects.RequestSpec.get_by_instance_uuid(admin, uuid)
+            found[uuid] = dict(request_of(spec), resized_to=None)
+        with contextlib.suppress(Exception):
+            found[uuid]["resized_to"] = failed_resize(uuid)
+    return found
+
+
+def request_of(spec: Any) -> Any:
+    """What may leave of a RequestSpec."""
+    image = spec.image if "image" in spec else None
+    devices = spec.pci_requests if "pci_requests" in spec else None
+    return dict(
+        fields(spec, REQUEST_FIELDS),
+        image=None if image is None else image_fields(image),
+        devices=[fields(e, DEVICE_FIELDS) for e in devices.requests] if devices else [],
+    )
+
+
+def image_fields(image: Any) -> Any:
+    """What may leave of an image, as the image API shows it."""
+    every = fields(image.properties, image.properties.fields)
+    shown = {
+        name: value
+        for name, value in every.items()
+        if name.startswith(PROPERTIES) and isinstance(value, (str, int))
+    }
+    for name in ("hw_numa_cpus", "hw_numa_mem"):
+        for number, value in enumerate(every.get(name) or ()):
+            several = value if isinstance(value, set) else [value]
+            shown[f"{name}.{number}"] = ",".join(map(str, sorted(several)))
+    for name in every.get("traits_required") or ():
+        shown[f"trait:{name}"] = "required"
+    return dict(fields(image, IMAGE_FIELDS), properties=shown)
+
+
+def fields(of: Any, names: Any) -> Any:
+    """The fields of one of Nova's objects that are set."""
+    return {name: getattr(of, name) for name in names if name in of}
+
+
+def failed_resize(server: str) -> Optional[str]:
+    """Name of the new flavor, if the last move of a server is a resize that failed."""
+    from nova import context, objects
+
+    admin = context.get_admin_context()
+    mapping = objects.InstanceMapping.get_by_instance_uuid(admin, server).cell_mapping
+    # Then no message bus is set up.
+    mapping.transport_url = "none:///"
+    with context.target_cell(admin, mapping) as inside:
+        moves = objects.MigrationList.get_by_filters(inside, {"instance_uuid": server})
+    last = max(moves, key=lambda each: each.id)
+    if (last.migration_type, last.status) != ("resize", "error"):
+        return None
+    return str(objects.Flavor.get_by_id(admin, last.new_instance_type_id).name)
 
 
 def only_read() -> None:
@@ -289,6 +377,12 @@ def only_read() -> None:
     event.listen(engine.Engine, "before_cursor_execute", check)
     # Nova completes an old record as it reads it; the object is complete without.
     vars(compute_node.db).update(compute_node_update=lambda *args: None)
+    cells = base.NovaObjectRegistry.obj_classes()["InstanceNUMATopology"]
+    for cls in cells:
+        # The same of a request.
+        cls._migrate_legacy_dedicated_instance_cpuset = staticmethod(
+            lambda *args: False
+        )
 
     for versions in base.NovaObjectRegistry.obj_classes().values():
         for cls in versions:

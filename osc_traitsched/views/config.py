@@ -119,14 +119,20 @@ def nova_lines(
     readings: Sequence[NovaReading],
     now: datetime.datetime,
     options: Sequence[Option] = (),
+    later: Mapping[str, Sequence[str]] | None = None,
 ) -> Iterator[str]:
-    """What was read in Nova: where, when, and the computes of each cell."""
+    """What was read in Nova: where, when, and the computes of each cell.
+
+    :param later: fields that other commands read there, by what has them
+    """
     for each in readings:
         then = moment(each.read)
         when = f", read {age(then, now)}" if then else ""
         nova = f"{each.service or 'Nova'} {each.version}".rstrip()
         yield f"{nova} on {each.host}{when}"
         yield from map(_cell_line, each.cells)
+    for what, names in later.items() if later and readings else ():
+        yield f"Other commands read of each {what} that they need: {', '.join(names)}"
     if text := old(readings, now, options):
         yield text
 

@@ -19,6 +19,7 @@ from osc_traitsched.core.nova.clause import HostFilter, Resource
 from osc_traitsched.core.servers.failure import Changes, Failure, ServerAnswer, Stage
 from osc_traitsched.core.servers.fleet import FailedKind, FailedServer, FailedServers
 from osc_traitsched.core.servers.misplaced import of_own_host
+from osc_traitsched.core.servers.state import Name
 from osc_traitsched.documents import JsonObject, field
 from osc_traitsched.paste import Option, Placeholder, line, openstack, printable
 from osc_traitsched.text import and_more, count, listed, ranges
@@ -59,7 +60,7 @@ _NO_FAULT = "Nova records no fault; somebody may have set its state by hand."
 
 _UNKNOWN_CAUSE = (
     "Cause unknown: fixed since (traits, metadata, aggregates, disabled hosts and "
-    "nova.conf leave no record), or a named host, a port, or a server group deleted "
+    "nova.conf leave no record), or a {}, a port, or a server group deleted "
     "since."
 )
 
@@ -261,19 +262,34 @@ def _essentials(answer: ServerAnswer, options: Sequence[Option]) -> Iterator[str
             "trait-sched server destinations",
             _name(answer),
             Option("--for", failure.action),
-            Option(f"--{answer.unrecorded}", Placeholder(answer.unrecorded.upper())),
+            Option(
+                f"--{answer.unrecorded}",
+                answer.asked_for or Placeholder(answer.unrecorded.upper()),
+            ),
         )
         yield f"Judge it with the {answer.unrecorded}: {line(asked, options)}"
     elif answer.of_copy is not None and answer.judgement is not None:
         yield from servers.copies(answer.of_copy.question, answer.judgement.question)
     elif answer.is_unexplained:
-        yield _UNKNOWN_CAUSE
+        hidden = [part.name for part in answer.parts if not part.is_known]
+        # Nova keeps only one that was named with the zone.
+        host = "named host" if Name.HOST in hidden else "host named by --host"
+        yield _UNKNOWN_CAUSE.format(host)
+        yield from _together(answer)
         is_moved = answer.kind is not None
         for each in servers.hidden(answer.parts, answer.minor, is_moved):
             yield f"  {each}"
     freed = answer.freed
     if not freed.is_empty or (answer.is_unexplained and (freed.is_cut or freed.unread)):
         yield _changed(freed)
+
+
+def _together(answer: ServerAnswer) -> Iterator[str]:
+    if answer.together > 1 and answer.kind is None:
+        yield (
+            f"{answer.together} servers were created at once: Nova fails all if one "
+            "has no host."
+        )
 
 
 # All servers that failed, by cause.

@@ -59,7 +59,8 @@ def _failed(answer: ServerAnswer, now: datetime.datetime) -> str:
     if failure is None:
         where = f" on {host}" if host else ""
         return f"{name} is {answer.state.status}{where}; Nova records no failure."
-    what = f": {action(failure.action)}" if failure.action else ""
+    new = f" to {answer.asked_for}" if answer.asked_for else ""
+    what = f": {action(failure.action)}{new}" if failure.action else ""
     when = f" {age(failure.when, now)}" if failure.when else ""
     return f"{name}{what} failed{when} ({stage(failure)})."
 
@@ -67,6 +68,8 @@ def _failed(answer: ServerAnswer, now: datetime.datetime) -> str:
 def now_of(answer: ServerAnswer) -> str:
     """How the request of a failed server would do now, as a sentence."""
     found = answer.judgement
+    if answer.unrecorded and answer.asked_for:
+        return "Whether it would fail again is not judged here."
     if answer.unrecorded:
         return f"Nova does not record the new {answer.unrecorded}."
     if found is None:

@@ -268,6 +268,50 @@ def test_a_resize_without_a_host(make, told, small, raw):
     assert found["moves"][0]["status"] == "error"
 
 
+@pytest.fixture(scope="module")
+def of_nova(failing, tmp_path_factory):
+    """Explains with what Nova's database has of requests."""
+    home = {"XDG_CONFIG_HOME": str(tmp_path_factory.mktemp("home"))}
+    variables = {**failing.environment, **home}
+    python = f"env HOME={failing.state} {failing.release.python()}"
+    saved = shell.run(
+        variables, "trait-sched", "config", "save", "--nova-python", python
+    )
+    assert saved.code == 0, saved.err
+
+    def run(*words, code):
+        done = shell.run(variables, "trait-sched", *words)
+        assert (done.code, done.err) == (code, "")
+        return done
+
+    return run
+
+
+def test_novas_record_has_what_the_compute_api_does_not_show(
+    make, of_nova, small, raw, tmp_path
+):
+    make.traits(GOLD)
+    gold = make.flavor("gold", {f"trait:{GOLD}": "required"})
+    moved = make.boot(small, raw)
+    resized = kept(make, moved)
+    make.acts(moved, {"resize": {"flavorRef": gold.id}})
+    make.used("cmp01", make.flavor("most", ram=7680), raw)
+    lost = kept(make, make.boot(small, raw, availability_zone="nova:cmp01"))
+    path = str(tmp_path / "cloud.json")
+    of_nova("snapshot", "save", path, code=0)
+    for saved in (), ("--snapshot", path):
+        options = ("-f", "json", *saved)
+        said = of_nova("server", "explain", resized, *options, code=3).json
+        assert said["summary"].startswith(f"{said['server']['name']}: resize to gold ")
+        assert said["summary"].endswith(" It would fail again.")
+        said = of_nova("server", "explain", lost, *options, code=3).json
+        assert part(said, "named host")["value"] == "cmp01"
+        assert said["now"]["total_hosts"] == 1
+        closed("server explain").validate(said)
+        failed = of_nova("server", "explain", "--failed", *options, code=7).json
+        assert {each["has_room"] for each in failed["causes"]} == {False}
+
+
 def test_a_live_migration_whose_checks_fail(make, told, small, raw):
     boot = make.boot(small, raw, metadata={"fails": "move"})
     server = kept(make, boot)

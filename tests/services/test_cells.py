@@ -14,6 +14,7 @@ from osc_traitsched.core.nova.own import NovaPythonFails
 from osc_traitsched.runner import document
 from tests.services import driver, environment, mariadb
 from tests.services.environment import REPOSITORY
+from tests.services.requests import REQUESTED
 
 NAMES = [name for name in OPTIONS if "." in name]
 EAST = {"name": "east", "computes": 2, "numa": 1, "pci": 1}
@@ -44,8 +45,9 @@ for name, key in sorted(found):
 """
 
 #: Writes in every way that is left once reading has begun; prints what it reads then.
-WRITES = """
+WRITES = f"""
 import sys
+REQUESTED = {REQUESTED!r}
 sys.path.insert(0, "osc_traitsched/runner")
 import nova_runner
 from nova import context, objects
@@ -57,10 +59,14 @@ for mapping in nova_runner.cell_mappings():
     with context.target_cell(context.get_admin_context(), mapping) as inside:
         for node in objects.ComputeNodeList.get_all(inside):
             node.vcpus = 99
+            request = objects.RequestSpec.get_by_instance_uuid(inside, REQUESTED)
+            request.num_instances = 99
             for write in (
                 node.save,
+                request.save,
+                request.destroy,
                 node.destroy,
-                lambda: api.service_create(inside, {"host": "new"}),
+                lambda: api.service_create(inside, {{"host": "new"}}),
                 lambda: api.compute_node_delete(inside, node.id),
                 lambda: mapping.destroy(),
             ):
@@ -122,7 +128,45 @@ def nova(tmp_path_factory):
 def test_each_cell_answers_for_its_own_computes(nova):
     found = document.read(python(nova), "nova-scheduler", NAMES, 120)
     assert found["cells"] == [EAST, WEST]
-    assert len(document.hosts(python(nova), "nova-scheduler", 120)["hosts"]) == 3
+    assert len(records(python(nova))["hosts"]) == 3
+
+
+def records(command, *servers):
+    return document.records(command, "nova-scheduler", servers, True, 120)
+
+
+#: What leaves of the request in tests/services/cells.py.
+REQUEST = {
+    "availability_zone": "az1",
+    "force_hosts": ["east-1"],
+    "force_nodes": None,
+    "scheduler_hints": {"group": [REQUESTED], "same_host": ["x", "y"]},
+    "num_instances": 3,
+    "image": {
+        "id": REQUESTED,
+        "name": "raw",
+        "disk_format": "raw",
+        "container_format": "bare",
+        "min_disk": 0,
+        "min_ram": 0,
+        "properties": {
+            "hw_disk_bus": "scsi",
+            "hw_numa_nodes": 2,
+            "hw_numa_cpus.0": "0",
+            "hw_numa_cpus.1": "1",
+            "hw_numa_mem.0": "256",
+            "hw_numa_mem.1": "256",
+            "trait:CUSTOM_GOLD": "required",
+        },
+    },
+    "devices": [{"count": 1, "alias_name": "a1"}],
+    "resized_to": "gold",
+}
+
+
+def test_of_a_request_only_these_fields_leave_and_of_a_deleted_one_none(nova):
+    gone = REQUESTED.replace("9", "8")
+    assert records(python(nova), REQUESTED, gone)["requests"] == {REQUESTED: REQUEST}
 
 
 def test_a_cell_that_is_down_is_named_and_the_other_one_answers(nova):
@@ -130,7 +174,7 @@ def test_a_cell_that_is_down_is_named_and_the_other_one_answers(nova):
     try:
         west.rename(nova / "gone")
         found = document.read(python(nova), "nova-scheduler", NAMES, 120)
-        hosts = document.hosts(python(nova), "nova-scheduler", 120)["hosts"]
+        hosts = records(python(nova))["hosts"]
     finally:
         (nova / "gone").rename(west)
     down = {"name": "west", "down": "DBNonExistentTable"}
@@ -151,7 +195,7 @@ def test_no_value_that_oslo_calls_secret_leaves_nova(nova):
     assert len(secrets) > 10
     answers = [
         document.read(python(nova), "nova-scheduler", NAMES, 120),
-        document.hosts(python(nova), "nova-scheduler", 120),
+        records(python(nova), REQUESTED),
     ]
     said = json.dumps(answers)
     assert not [each for each in secrets if each in said]
@@ -162,7 +206,7 @@ def test_no_value_that_oslo_calls_secret_leaves_nova(nova):
 def test_nothing_is_written_whatever_writes(nova):
     before = {path: path.read_bytes() for path in nova.glob("*.db")}
     lines = script(WRITES, nova).splitlines()
-    assert len(lines) == 3 * 5
+    assert len(lines) == 3 * 7
     assert all(line.endswith(" True") for line in lines), lines
     assert {path: path.read_bytes() for path in nova.glob("*.db")} == before
 
@@ -198,10 +242,12 @@ def test_a_database_user_who_may_only_select_is_enough(readers):
     command = python(folder, packages)
     found = document.read(command, "nova-scheduler", NAMES, 120)
     assert found["cells"] == [EAST, WEST]
-    assert len(document.hosts(command, "nova-scheduler", 120)["hosts"]) == 3
+    found = records(command, REQUESTED)
+    assert len(found["hosts"]) == 3
+    assert found["requests"][REQUESTED]["resized_to"] == "gold"
     left = WRITES.replace("nova_runner.only_read()\n", "").replace("written", "denied")
     lines = script(left, folder, packages).splitlines()
-    assert len(lines) == 3 * 5
+    assert len(lines) == 3 * 7
     assert all(line.endswith(" True") for line in lines), lines
 
 

@@ -437,6 +437,12 @@ class SavedCloud(Cloud):
         highest: str | None = self._document["compute_maximum"]
         return highest
 
+    @property
+    def requests(self) -> Mapping[str, Any]:
+        """Nova's records of the requests of servers that failed, by UUID."""
+        found: Mapping[str, Any] = self._document.get("requests", {})
+        return found
+
     def once(self, read: Callable[[Cloud], _T]) -> _T:
         """What a function reads, read once."""
         if read not in self._found:

@@ -462,6 +462,13 @@ _ANSWER: rest.Shape = {
     "instanceActions?": [_ACTION],
     "instanceAction?": {**_ACTION, "events?": [_EVENT]},
 }
+#: As osc_traitsched/runner/nova_runner.py reads it.
+_REQUEST: rest.Shape = {
+    **{"availability_zone?": str, "force_hosts?": [str], "force_nodes?": [str]},
+    **{"scheduler_hints?": {str: [str]}, "num_instances?": int, "resized_to?": str},
+    "image?": {"id?": str, "name?": str, "properties": dict},
+    "devices": [{"count": int, "alias_name?": str, "requester_id?": str}],
+}
 _TOP: dict[str, rest.Shape] = {
     **{"format": int, "tool": str, "time": str, "light": bool, "shows_all": bool},
     **{"compute_maximum": rest.OPTIONAL_TEXT, "own_project": rest.OPTIONAL_TEXT},
@@ -471,6 +478,7 @@ _TOP: dict[str, rest.Shape] = {
     "settings": _SETTINGS,
     "placement": _PLACEMENT,
     "facts?": {"nova": str, "hosts": {str: dict}},
+    "requests?": {str: _REQUEST},
 }
 _SERVICES = dict.fromkeys(each.service for each in LISTS)
 

@@ -595,6 +595,9 @@ class ClaimAnswers(Protocol):
     ) -> None:
         """Ask at once for many requests, and how many servers up to so many fit."""
 
+    def requests(self, servers: Collection[str]) -> Mapping[str, Mapping[str, Any]]:
+        """Nova's records of the requests of servers, by UUID; empty for none."""
+
     def rooms(
         self, spec: Any, settings: SchedulerSettings
     ) -> Mapping[str, tuple[int | None, int | None]]:

@@ -329,6 +329,9 @@ class ServerAnswer:
     :ivar explanation: of the same request now; None if there is a problem
     :ivar renewed: the request of a new server, if flavor or image changed since
     :ivar unread: why the action that failed is not known, if it could not be read
+    :ivar asked_for: the new flavor or image of the action that failed, if Nova's
+        record has it
+    :ivar together: so many servers were created at once
     :ivar of_copy: the judgement of its own copies, if no host can take them now; then
         the explanation is of the renewed request
     """
@@ -347,6 +350,8 @@ class ServerAnswer:
     renewed: Question | None = None
     of_copy: RequestResult | None = None
     unread: Hidden | None = None
+    asked_for: str = ""
+    together: int = 1
 
     @property
     def judgement(self) -> RequestResult | None:
@@ -362,9 +367,9 @@ class ServerAnswer:
 
     @property
     def unrecorded(self) -> str:
-        """What decides on the failed action, and Nova does not record; or nothing."""
+        """What decides on the failed action, and is not judged; or nothing."""
         action = self.failure.action if self.failure else ""
-        return _UNRECORDED.get(action, "")
+        return "" if self.kind else _UNRECORDED.get(action, "")
 
     @property
     def freed(self) -> Changes:

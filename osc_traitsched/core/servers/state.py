@@ -245,6 +245,7 @@ class Name(enum.Enum):
     GROUP = "server group"
     PROJECT = "project"
     PORTS = "ports"
+    DEVICES = "PCI devices"
     VOLUME = "root volume"
 
 
@@ -294,6 +295,35 @@ _STANDARD = ("hw_", "img_", "os_")
 _OF_GLANCE = frozenset(["os_hash_algo", "os_hash_value", "os_hidden"])
 
 
+def with_request(body: Any, request: Body) -> Any:
+    """The server with what Nova's record of its request has, under the API's keys.
+
+    :param request: as ``runner/nova_runner.py`` reads it; empty without a record
+    """
+    if not request:
+        return body
+    hints = request.get("scheduler_hints") or {}
+    image, kept = body["image"], request.get("image")
+    if image and kept and kept.get("id") == image["id"]:
+        image = {**image, "properties": kept["properties"], "request": kept}
+    return {
+        **body,
+        "pinned_availability_zone": request.get("availability_zone"),
+        "scheduler_hints": hints,
+        "server_groups": body.get("server_groups", hints.get("group")),
+        "image": image,
+        "request": request,
+    }
+
+
+def forced(request: Body) -> str:
+    """The host and node that were named with the zone, as the API takes them."""
+    host, node = (
+        (request.get(key) or ("",))[0] for key in ("force_hosts", "force_nodes")
+    )
+    return f"{host}:{node}".rstrip(":")
+
+
 def flavor(body: Any) -> Body:
     """The server's own copy of its flavor; KeyError if a policy hides extra specs."""
     own = body["flavor"]
@@ -316,11 +346,19 @@ def image(body: Any, now: Body | None) -> Body | None:
     """
     if not body["image"]:
         return None
-    found: dict[str, Any] = dict(now or {"id": body["image"]["id"], "name": None})
+    recorded = body["image"].get("request", {})
+    found: dict[str, Any] = dict(
+        now
+        or {"id": body["image"]["id"], "name": None}
+        | {k: v for k, v in recorded.items() if k != "properties"}
+    )
     kept = body["image"].get("properties")
     if kept is None:
         return found
-    shown = {k: v for k, v in found.items() if not _is_shown(k)}
+    traits = ("trait:",) if recorded else ()
+    shown = {
+        k: v for k, v in found.items() if not (_is_shown(k) or k.startswith(traits))
+    }
     was_added = {
         key
         for key in _ADDED & kept.keys()
@@ -398,7 +436,7 @@ def parts(
         _shown(
             Name.ZONE, zone(body, minor, never_placed), knows_zone, ZONE, given.zone
         ),
-        Part(Name.HOST, Source.GIVEN if given.names_host else Source.NOT_SHOWN),
+        *_host_parts(given, body.get("request")),
         _shown(
             Name.HINTS,
             _hint_text(hints(body)),
@@ -409,8 +447,27 @@ def parts(
         _shown(Name.GROUP, group_id(body), minor >= GROUPS, GROUPS, given.group),
         Part(Name.PROJECT, Source.SERVER, body["tenant_id"]),
         _bound(Name.PORTS, ports, (*given.ports, *given.networks)),
+        *_device_parts(body.get("request", {})),
         *_volume_parts(body, volume, given),
     )
+
+
+def _host_parts(given: ServerSpec, request: Body | None) -> tuple[Part, ...]:
+    if given.names_host or not request:
+        source = Source.GIVEN if given.names_host else Source.NOT_SHOWN
+        return (Part(Name.HOST, source),)
+    host = forced(request)
+    return (Part(Name.HOST, Source.SERVER, host),) if host else ()
+
+
+def _device_parts(request: Body) -> tuple[Part, ...]:
+    """Those of aliases, and of ports that need a device."""
+    found = (
+        f"{each['count']} x {each.get('alias_name') or each.get('requester_id') or ''}"
+        for each in request.get("devices", ())
+    )
+    value = ", ".join(found)
+    return (Part(Name.DEVICES, Source.SERVER, value),) if value else ()
 
 
 def _bound(name: Name, found: Sequence[str] | None, given: Sequence[str]) -> Part:
@@ -447,12 +504,14 @@ def _image_parts(
     identity = image_id(body)
     if identity is None:
         return (Part(Name.IMAGE, Source.SERVER),)
-    name = str((now or {}).get("name") or identity)
+    recorded = body["image"].get("request")
+    name = str((now or recorded or {}).get("name") or identity)
     elsewhere = Source.GONE if now is None else Source.NOW
+    elsewhere = Source.SERVER if recorded else elsewhere
     kept = Source.SERVER if minor >= PROPERTIES else elsewhere
     changed = Source.GIVEN if given.image_properties else None
     return (
-        Part(Name.IMAGE, Source.SERVER if now is not None else Source.GONE, name),
+        Part(Name.IMAGE, elsewhere if now is None else Source.SERVER, name),
         Part(Name.PROPERTIES, changed or kept, since=PROPERTIES),
         Part(Name.MORE, changed or elsewhere),
     )

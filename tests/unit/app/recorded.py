@@ -81,6 +81,7 @@ class RecordedCloud:
 
     own_project = OWN
     compute_maximum = "2.103"
+    requests = {}  # noqa: RUF012
 
     def __init__(self, **more):
         self._once = {}

@@ -8,6 +8,7 @@ import json
 
 import pytest
 
+from osc_traitsched.app import settings as app_settings
 from osc_traitsched.config import document, nova_conf, sources
 from osc_traitsched.config import saved as config_saved
 from osc_traitsched.config.nova_conf import Entry
@@ -16,6 +17,7 @@ from osc_traitsched.core.answer import NovaReading
 from osc_traitsched.core.errors import BadConfiguration
 from osc_traitsched.core.nova import options
 from osc_traitsched.core.nova.options import OPTIONS
+from osc_traitsched.runner import nova_runner
 from osc_traitsched.views import config
 from tests.unit.config import test_deployments as deployers
 from tests.unit.config.test_deployments import PLANE
@@ -444,6 +446,18 @@ def test_an_old_reading_shows_how_to_read_again():
     )
     # Of a snapshot nothing can be read again.
     assert config.old([dataclasses.replace(said, command="")], later) == ""
+
+
+def test_a_dry_run_names_all_that_other_commands_read():
+    then = datetime.datetime(2026, 11, 2, 10, 25, tzinfo=datetime.timezone.utc)
+    found = list(config.nova_lines([reading()], then, later=app_settings.READ_LATER))
+    *_, nodes, request = found
+    assert nodes.startswith("Other commands read of each compute node that they need: ")
+    names = {*nodes.partition(": ")[2].split(", ")}
+    assert names == nova_runner.FIELDS
+    names = {*request.partition(": ")[2].split(", ")}
+    assert {*nova_runner.REQUEST_FIELDS, "resized_to", "image.trait:*"} < names
+    assert list(config.nova_lines([], then, later=app_settings.READ_LATER)) == []
 
 
 def test_the_place_of_what_nova_said_has_its_time(read):
