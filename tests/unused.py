@@ -25,7 +25,10 @@ BY_NAME = {
     "cliff": ("app_args", "auth_required", "formatter_default", "take_action"),
     "oslo.config's parser": ("assignment", "new_section"),
     "Nova's filters": ("obj_load_attr", "service_is_up", "transport_url"),
-    "Nova's requests": ("_migrate_legacy_dedicated_instance_cpuset",),
+    "Nova's objects": (
+        "_migrate_legacy_dedicated_instance_cpuset",
+        *("cpu_usage", "memory_usage", "pinned_cpus"),
+    ),
     "the body of their class": ("_all",),
     "the Python that app/own_filters.py starts": ("main_packed",),
 }

@@ -78,7 +78,7 @@ def check(
     by_settings = by_settings.intersection(existing).difference(rules)
     selected = core.select(rules, by_settings.union(ignored), with_servers, pedantic)
     assumed = resolve(sources, cloud.compute_maximum)
-    found = survey(cloud, assumed)
+    found = survey(cloud, dataclasses.replace(assumed, claims=sources.claims))
     if any(
         rule.looks_at in (SubjectKind.FLAVOR, SubjectKind.IMAGE) for rule in selected
     ):

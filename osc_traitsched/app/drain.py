@@ -509,7 +509,9 @@ def with_moves(cloud: Cloud, explanation: Explanation) -> Explanation:
     hosts = [host for host in judgement.hosts if host.uuid in suitable]
     facts = allocation_candidates.with_figures(cloud.placement, judgement.facts, hosts)
     # What Nova can claim on a full host says nothing of one with fewer servers.
-    settings = dataclasses.replace(judgement.question.assumptions, claims=None)
+    settings = judgement.question.assumptions
+    emptied = settings.claims and settings.claims.emptied
+    settings = dataclasses.replace(settings, claims=emptied)
     question = dataclasses.replace(judgement.question, assumptions=settings)
     judgement = judge(
         question, judgement.request, facts, judgement.computes, judgement.placement

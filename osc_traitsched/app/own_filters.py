@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import functools
 import json
 from collections.abc import (
     Callable,
@@ -27,6 +28,7 @@ from osc_traitsched.core.nova import options
 from osc_traitsched.core.nova.filter import table
 from osc_traitsched.core.nova.filter.compute import claims
 from osc_traitsched.core.nova.filter.state import (
+    Fails,
     FilterResult,
     HostState,
     RequestSpec,
@@ -140,13 +142,22 @@ def answered(
 
 
 class NovaClaims:
-    """What hosts can claim, as a Nova says that its database or its records tell."""
+    """What hosts can claim, as a Nova says that its database or its records tell.
 
-    def __init__(self, own: OwnSources) -> None:
+    :param is_emptied: as if nothing were on the hosts; then only a no is told
+    """
+
+    def __init__(self, own: OwnSources, is_emptied: bool = False) -> None:
         self._own: OwnSources | None = own
+        self._is_emptied = is_emptied
         self._known: dict[str, dict[str, tuple[NodeReport | None, HostClaim]]] = {}
         self._requests: dict[str, Body] = {}
         self.counts: dict[str, tuple[int, int]] = {}
+
+    @functools.cached_property
+    def emptied(self) -> NovaClaims:
+        """What hosts can't claim even if they are empty."""
+        return self if self._own is None else NovaClaims(self._own, is_emptied=True)
 
     def answers(
         self,
@@ -166,13 +177,19 @@ class NovaClaims:
             report, claim = known.get(host.compute.uuid, _NOT_ASKED)
             if _is_read(host) and report == host.compute.report:
                 found.update({host.compute.uuid: claim.answers.get(name)})
-        return {uuid: answer for uuid, answer in found.items() if answer is not None}
+        kinds = Fails if self._is_emptied else object
+        return {
+            uuid: answer
+            for uuid, answer in found.items()
+            if answer is not None and isinstance(answer, kinds)
+        }
 
     def rooms(
         self, spec: RequestSpec, settings: SchedulerSettings
     ) -> Mapping[str, tuple[int | None, int | None]]:
         """How many such servers fit on each host: at least, at most."""
-        known = self._known.get(_key(spec, settings), {}) if claims(spec) else {}
+        is_asked = claims(spec) and not self._is_emptied
+        known = self._known.get(_key(spec, settings), {}) if is_asked else {}
         return {uuid: claim.room for uuid, (_, claim) in known.items() if claim.answers}
 
     def ask(
@@ -243,7 +260,9 @@ class NovaClaims:
             PluginName(name, None, name, "filter", is_novas=True) for name in names
         ]
         texts = map(document.claim, specs.values())
-        asked = document.claims(hosts, texts, novas, _pci_options(settings), most)
+        asked = document.claims(
+            *(hosts, texts, novas, _pci_options(settings), most, self._is_emptied)
+        )
         uuids = {each.compute.uuid for each in hosts}
         records = {uuid: own.facts[uuid] for uuid in uuids & own.facts.keys()}
         asked = {**asked, "service": own.service, "facts": records}

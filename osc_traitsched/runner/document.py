@@ -90,11 +90,13 @@ def claims(
     filters: Iterable[PluginName],
     options: Mapping[str, Any],
     most: int,
+    emptied: bool = False,
 ) -> Body:
     """The question what hosts can claim for each of many servers.
 
     :param specs: of :func:`claim`
     :param most: so many servers of each are tried on a host
+    :param emptied: as if nothing were on the hosts
     """
     return {
         "plugins": _plugins((name, None) for name in filters),
@@ -103,6 +105,7 @@ def claims(
         "hosts": [{**_host(each), "aggregates": []} for each in hosts],
         "claims": [*specs],
         "most": most,
+        "emptied": emptied,
         "seconds": _COUNTING,
     }
 

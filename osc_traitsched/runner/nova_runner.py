@@ -68,6 +68,8 @@ TOUCHED = []  # type: List[str]
 #: What gives all filters of Nova's own.
 ALL_FILTERS = "nova.scheduler.filters.all_filters"
 
+ALIAS = "pci_passthrough:alias"
+
 DATABASE = "Nova's database"
 #: What Nova and oslo.db raise where there is no database to read from.
 DATABASE_ERRORS = frozenset(
@@ -665,7 +667,7 @@ def uses_placement(spec: Any) -> Iterator[bool]:
 
     if getattr(CONF.filter_scheduler, "pci_in_placement", False):
         yield spec["needs_devices"]
-        yield "pci_passthrough:alias" in spec["flavor"]["extra_specs"]
+        yield ALIAS in spec["flavor"]["extra_specs"]
 
 
 def host_state_class(servers: Any) -> Any:
@@ -799,7 +801,7 @@ def pci_requests_of(flavor: Any, image: Any) -> Any:
     from nova.pci import request
     from nova.virt import hardware
 
-    if "pci_passthrough:alias" not in flavor.extra_specs:
+    if ALIAS not in flavor.extra_specs:
         return objects.InstancePCIRequests(requests=[])
     policy = {}
     if hasattr(hardware, "get_pci_numa_policy_constraint"):
@@ -968,7 +970,8 @@ def shorten(found: Any) -> None:
 def claims_of(asked: Any, runs: Any, nodes: Any) -> Any:
     """What each of many requests could claim of each kind of hosts, and how often.
 
-    Hosts with the same cells and devices are judged once.
+    Hosts with the same cells and devices are judged once. With ``emptied`` nothing of
+    the cells is in use; how many devices a host has in all is not in its record.
     """
     kinds = {}  # type: Dict[str, Any]
     for each in asked["hosts"]:
@@ -981,9 +984,9 @@ def claims_of(asked: Any, runs: Any, nodes: Any) -> Any:
             host = make(each, {}, nodes[each["uuid"]])
             host.show(allocation_candidates=None)
             counts[each["uuid"]] = [host.failed_builds, host.num_io_ops]
-        hosts.append(host)
+        hosts.append(empty(host) if asked["emptied"] else host)
     filters = [cls() for _, cls in runs]
-    specs = list(map(claiming_spec, asked["claims"]))
+    specs = [claiming_spec(each, asked["emptied"]) for each in asked["claims"]]
     answers = [spec and [claimed(h, spec, filters) for h in hosts] for spec in specs]
     until = time.monotonic() + asked["seconds"]
     for spec, found in zip(specs, answers):
@@ -1000,11 +1003,25 @@ def claims_of(asked: Any, runs: Any, nodes: Any) -> Any:
     }
 
 
-def claiming_spec(asked: Any) -> Any:
+def empty(host: Any) -> Any:
+    """The host without servers, as far as its NUMA cells tell."""
+    topology = vars(host).get("numa_topology")
+    for cell in topology.cells if topology else ():
+        cell.cpu_usage = cell.memory_usage = 0
+        cell.pinned_cpus = set()
+        for pages in cell.mempages:
+            pages.used = 0
+    return host
+
+
+def claiming_spec(asked: Any, emptied: bool) -> Any:
     """Nova's RequestSpec; None if its devices are those of an allocation candidate.
 
     None, too, if Nova makes no such request: then the others still have an answer.
     """
+    has_devices = asked["needs_devices"] or ALIAS in asked["flavor"]["extra_specs"]
+    if emptied and has_devices:
+        return None
     with contextlib.suppress(Failed):
         return None if any(uses_placement(asked)) else spec_of(asked)
     return None

@@ -27,13 +27,13 @@ SEED = 44
 #: A sure yes, a sure no, what is not sure, and a group that does not exist.
 YES, NO, MAY, ERROR = 0, 3, 8, 1
 
-_DEVICE = {"vendor_id": "10de", "product_id": "20f1"}
-_ALIAS = {**_DEVICE, "device_type": "type-PCI", "name": "a1"}
+DEVICE = {"vendor_id": "10de", "product_id": "20f1"}
+ALIAS = {**DEVICE, "device_type": "type-PCI", "name": "a1"}
 _PCI = (
-    f"pci.alias={json.dumps(_ALIAS)}",
-    f"pci.device_spec={json.dumps(_DEVICE)}",
+    f"pci.alias={json.dumps(ALIAS)}",
+    f"pci.device_spec={json.dumps(DEVICE)}",
 )
-_DEFAULT_FILTERS = (
+DEFAULT_FILTERS = (
     "ComputeFilter,ComputeCapabilitiesFilter,ImagePropertiesFilter,"
     "ServerGroupAntiAffinityFilter,ServerGroupAffinityFilter"
 )
@@ -43,21 +43,21 @@ OPTIONS = {
     "NUMA and PCI filters": (
         ISOLATION,
         *_PCI,
-        f"filter_scheduler.enabled_filters={_DEFAULT_FILTERS},"
+        f"filter_scheduler.enabled_filters={DEFAULT_FILTERS},"
         "NUMATopologyFilter,PciPassthroughFilter",
     ),
 }
-_LIBVIRT = {
+LIBVIRT = {
     "hypervisor_type": "QEMU",
     "supported_instances": [["x86_64", kind, "hvm"] for kind in ("qemu", "kvm")],
 }
 #: cmp05 is no libvirt's, and reports no cells at all.
 HYPERVISORS = {
-    "cmp00": {**_LIBVIRT, "cells": [{"shared": 2, "dedicated": 3}] * 2},
-    "cmp01": {**_LIBVIRT, "cells": [{"shared": 10}]},
-    "cmp02": {**_LIBVIRT, "cells": [{"any": 5}] * 2},
-    "cmp03": {**_LIBVIRT, "cells": [{"shared": 10}], "devices": 2},
-    "cmp04": {**_LIBVIRT, "cells": [{"shared": 5, "pages": 512}] * 2},
+    "cmp00": {**LIBVIRT, "cells": [{"shared": 2, "dedicated": 3}] * 2},
+    "cmp01": {**LIBVIRT, "cells": [{"shared": 10}]},
+    "cmp02": {**LIBVIRT, "cells": [{"any": 5}] * 2},
+    "cmp03": {**LIBVIRT, "cells": [{"shared": 10}], "devices": 2},
+    "cmp04": {**LIBVIRT, "cells": [{"shared": 5, "pages": 512}] * 2},
 }
 _PINNED = {"hw:cpu_policy": "dedicated"}
 _GONE = "5d6f4d9c-0b3f-4a3e-9a55-000000000000"

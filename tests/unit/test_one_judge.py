@@ -18,8 +18,9 @@ TABLE = "osc_traitsched.core.nova.filter.table"
 DECIDING = {
     "osc_traitsched.core.placement.matcher.Matcher",
     *(f"{TABLE}.{name}" for name in ("judge", "judge_all", "answers", "unsettled")),
-    f"{TABLE}.with_late_check",
+    *(f"{TABLE}.{name}" for name in ("with_late_check", "with_novas")),
     "osc_traitsched.core.judge.filtering.answers_of",
+    "osc_traitsched.core.judge.filtering.lasting_answers",
     "osc_traitsched.core.judge.verdict.Reasons",
     *(
         f"{row.judge.__module__}.{row.judge.__name__}"
@@ -30,7 +31,7 @@ DECIDING = {
 EXCEPTIONS: Mapping[tuple[str, str], str] = {
     (
         "core/check/analysis.py",
-        "answers_of",
+        "lasting_answers",
     ): "a rule is about what one filter makes of "
     "all hosts, of a flavor or an image that Nova may not even accept",
     ("core/servers/misplaced.py", "answers_of"): "a server is judged against the host "

@@ -24,7 +24,7 @@ from osc_traitsched.core.inventory import snapshot
 from osc_traitsched.core.inventory.snapshot import Aggregate
 from osc_traitsched.core.inventory.snapshot import MembershipDifference as Difference
 from osc_traitsched.core.inventory.trait import Collation
-from osc_traitsched.core.judge.filtering import answers_of
+from osc_traitsched.core.judge.filtering import lasting_answers
 from osc_traitsched.core.nova import options, properties
 from osc_traitsched.core.nova.clause import Clause, Resource, RootTrait
 from osc_traitsched.core.nova.extra_specs import near_flavor_key, near_image_key
@@ -354,7 +354,14 @@ class EnabledFilters:
     ) -> Mapping[str, FilterResult]:
         """What a filter answers for some compute nodes, or all, by provider UUID."""
         states = self.states if states is None else states
-        return answers_of([name], states, spec, self.survey.assumptions)[name]
+        return lasting_answers(name, states, spec, self.survey.assumptions)
+
+    def ask_nova(self, specs: Iterable[RequestSpec]) -> None:
+        """Ask Nova at once what empty hosts can't claim, if it is asked at all."""
+        settings = self.survey.assumptions
+        if settings.claims is not None:
+            asked = ((spec, settings) for spec in specs)
+            settings.claims.emptied.ask(asked, self.states)
 
     @functools.cached_property
     def keys_of_flavors(self) -> frozenset[str]:

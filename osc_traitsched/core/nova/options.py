@@ -582,6 +582,10 @@ class ClaimAnswers(Protocol):
     def counts(self) -> Mapping[str, tuple[int, int]]:
         """Failed builds and tasks of the hosts in its answers, by node UUID."""
 
+    @property
+    def emptied(self) -> ClaimAnswers:
+        """Its answers on empty hosts: only what these can't claim."""
+
     def answers(
         self, name: str, hosts: Collection[Any], spec: Any, settings: SchedulerSettings
     ) -> Mapping[str, Any]:

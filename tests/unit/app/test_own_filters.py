@@ -9,7 +9,14 @@ import sys
 
 import pytest
 
-from osc_traitsched.app import capacity, explain, own_filters, request
+from osc_traitsched.app import (
+    capacity,
+    check,
+    drain,
+    explain,
+    own_filters,
+    request,
+)
 from osc_traitsched.app.own_filters import NovaClaims, OwnSources
 from osc_traitsched.app.settings import SettingsSources
 from osc_traitsched.cloud import lookup, read
@@ -54,6 +61,8 @@ found = []
 for each in asked["plugins"]:
     name = each["path"].rpartition(".")[2]
     say = told.get(name, {"": {"passes": True}})
+    if asked.get("emptied"):
+        say = told.get(f"{name}Emptied", say)
     one = {"plugin": each["name"], "class": name, "together": False}
     answers = {h["uuid"]: say.get(h["host"], say[""]) for h in asked["hosts"]}
     if "value" in say[""]:
@@ -501,3 +510,44 @@ def test_servers_that_join_a_host_leave_unknown_how_many_more_fit(sample, nova):
     (joined,) = host_states([joined], question.aggregates)
     assert not claims.answers(NUMA, [joined], spec, question.assumptions)
     assert not table.servers_left([joined], spec, question.assumptions)
+
+
+def rejected_by_check(cloud, sources):
+    """Flavors that no host could take even if it is empty, by the rule on filters."""
+    found = check.check(cloud, sources, ["filters-flavor-no-host"]).findings
+    return {each.name: each.words().problem for each in found}
+
+
+def test_check_names_flavors_that_no_empty_host_can_claim(sample, nova, monkeypatch):
+    questions = asked_once(nova, monkeypatch)
+    on = ("filter_scheduler.enabled_filters", f"{COMPUTE},{NUMA}")
+    options = (*KNOWN_OFF, on)
+    sources = SettingsSources(nova_release=33, options=options)
+    assert rejected_by_check(sample, sources) == {}
+    names = sorted(each.node for each in lookup.computes(sample))
+    for some, rejected in (
+        ({"_": NO_ROOM}, {"numa", "pinned"}),
+        ({"_": NO_ROOM, names[0]: YES}, set()),
+        ({"_": {"unknown": "numa_topology"}}, set()),
+    ):
+        nova.says(**{NUMA: some})
+        sources.claims = NovaClaims(nova.sources(service="nova-scheduler"))
+        problems = rejected_by_check(sample, sources)
+        assert problems.keys() == rejected
+        assert all("cell 0: 64 MB free" in each for each in problems.values())
+    assert [each["emptied"] for each in questions] == [True] * 3
+    assert len(questions[0]["claims"]) == 2
+
+
+@pytest.mark.parametrize(("emptied", "has_moves"), [(YES, True), (NO_ROOM, False)])
+def test_moves_make_no_room_on_hosts_that_can_not_claim_even_if_empty(
+    sample, nova, emptied, has_moves
+):
+    nova.says(**{NUMA: {"_": NO_ROOM}, f"{NUMA}Emptied": {"_": emptied}})
+    on = ("filter_scheduler.enabled_filters", f"{COMPUTE},{NUMA}")
+    sources = SettingsSources(nova_release=33, options=(*KNOWN_OFF, on))
+    spec = ServerSpec("ssd.medium", image="", flavor_properties={"hw:numa_nodes": "1"})
+    question = request.question(sample, spec, sources)
+    question = claiming(question, nova.sources(service="nova-scheduler"))
+    found = drain.with_moves(sample, explain.explain(sample, question))
+    assert bool(found.make_room.steps) is has_moves

@@ -39,6 +39,7 @@ from osc_traitsched.core.nova.filter.state import (
     architecture,
     is_of_use,
 )
+from osc_traitsched.core.nova.filter.table import as_claim
 from osc_traitsched.core.nova.question import Question
 from osc_traitsched.core.nova.request import Request
 from osc_traitsched.core.placement.facts import SIZES, Stock
@@ -279,6 +280,7 @@ _REFUSED = {
     filter_state.LARGER_THAN_HOST: "{key}: {wanted}, and they have {found} in all",
     filter_state.NO_NUMA_TOPOLOGY: "{key}, and they have no NUMA nodes ({found})",
     filter_state.TOO_FEW_NUMA_NODES: "{key}={wanted}, and they have {found} NUMA nodes",
+    filter_state.OWN: "{wanted}; when empty they have {found}",
     filter_state.PAGES_DO_NOT_DIVIDE: "a NUMA node has {found} MB, which pages of "
     "{wanted} ({key}) do not divide",
 }
@@ -292,29 +294,41 @@ def flavor_no_host(analysis: Analysis) -> Iterator[Fault]:
     flavor do not count, with the option on. It counts what the API shows of
     hosts and does not change with their servers: capabilities, aggregates, NUMA nodes.
     nova-compute counts NUMA nodes, and the pages of their RAM, even without
-    NUMATopologyFilter. Free pages and PCI devices are not visible.
+    NUMATopologyFilter. If Nova is asked, it says which hosts have too few or other NUMA
+    nodes, pages and dedicated CPUs even when they are empty. PCI devices do not count.
     """
+    specs = {flavor.id: _spec(analysis, flavor) for flavor in analysis.flavors}
+    analysis.filtering.ask_nova(filter(None, specs.values()))
     for flavor in analysis.flavors:
         closed = frozenset[str]()
         if analysis.is_on(options.ISOLATION) and analysis.survey.has_private_flavors:
             closed = analysis.closed_for(flavor)
-        rejected = _rejections(analysis, flavor, closed)
+        spec = specs[flavor.id]
+        rejected = _rejections(analysis, flavor, spec, closed) if spec else {}
         is_of_one = {name for name, _ in rejected} == {EXTRA_SPECS}
         if rejected and not (is_of_one and not closed):
             yield _rejected(analysis, flavor, rejected, closed)
 
 
+def _spec(analysis: Analysis, flavor: StandaloneRequest) -> RequestSpec | None:
+    with contextlib.suppress(Refusal):
+        settings = analysis.survey.assumptions
+        return Question(flavor.body, None, (), settings).request_spec()
+    return None
+
+
 def _rejections(
-    analysis: Analysis, flavor: StandaloneRequest, closed: frozenset[str]
+    analysis: Analysis,
+    flavor: StandaloneRequest,
+    spec: RequestSpec,
+    closed: frozenset[str],
 ) -> Mapping[tuple[str, Fails], list[str]]:
     """Hosts by the filter and its answer; empty if the flavor could be on any host."""
-    settings, filtering = analysis.survey.assumptions, analysis.filtering
-    hosts = analysis.flavor_hosts
+    filtering, hosts = analysis.filtering, analysis.flavor_hosts
     fitting = (hosts.at_most(flavor) or analysis.all_hosts) - closed
     names = dict.fromkeys((*filtering.names, NUMA_TOPOLOGY))
     rejected: dict[tuple[str, Fails], list[str]] = {}
     with contextlib.suppress(Refusal):
-        spec = Question(flavor.body, None, (), settings).request_spec()
         for host in filtering.states:
             uuid = host.compute.uuid
             if uuid not in fitting:
@@ -328,7 +342,7 @@ def _rejections(
                 if isinstance(answer, Fails)
                 and _lasts(answer)
                 and not filtering.misspelled(answer.key)
-                and (name in filtering.names or answer.reason in filter_state.CLAIMED)
+                and (name in filtering.names or _is_claimed(answer))
             )
             first = next(fails, None)
             if first is None:
@@ -344,6 +358,13 @@ def _rejections(
     return {}
 
 
+def _is_claimed(answer: Fails) -> bool:
+    """Whether nova-compute rejects it, too; the reason is OWN if Nova says so."""
+    claim = as_claim(answer)
+    reasons = (*filter_state.CLAIMED, filter_state.OWN)
+    return isinstance(claim, Fails) and claim.reason in reasons
+
+
 def _lasts(answer: Fails) -> bool:
     path = answer.key.removeprefix(f"{CAPABILITIES_SCOPE}:").split(":")
     is_of_servers = answer.reason == filter_state.CAPABILITY_DIFFERS and is_of_use(path)
@@ -356,7 +377,7 @@ def _rejected(
     rejected: Mapping[tuple[str, Fails], list[str]],
     closed: frozenset[str],
 ) -> Fault:
-    is_sure = all(fails.reason in filter_state.CLAIMED for _, fails in rejected)
+    is_sure = all(_is_claimed(fails) for _, fails in rejected)
     parts = (
         f"{filter_name} rejects the {ranges(hosts, 'host')}: "
         + _REFUSED[fails.reason].format(
@@ -370,6 +391,8 @@ def _rejected(
     server = Question(flavor.body, None, (), analysis.survey.assumptions).server
     ram = " or ".join(map(str, compute.nearest_ram(server)))
     fix = f"correct {keys or 'the aggregates'}, or add hosts that match"
+    if any(fails.reason == filter_state.OWN for _, fails in rejected):
+        fix = "correct the hw: keys or the size, or add hosts that match"
     if any(fails.reason == filter_state.PAGES_DO_NOT_DIVIDE for _, fails in rejected):
         fix = f"use a flavor with {ram} MB of RAM" if ram else f"correct {keys}"
     return Fault(

@@ -660,8 +660,7 @@ def judge_all(
     hosts, names = AlikeHosts.of(hosts), enabled(settings)
     found = {name: answers(name, hosts, spec, settings) for name in names}
     for name, each in found.items():
-        if novas := _novas(name, each, hosts, spec, settings):
-            found[name] = {**each, **novas}
+        found[name] = with_novas(name, each, hosts, spec, settings)
     return FilterAnswers(names, found)
 
 
@@ -821,6 +820,18 @@ def _novas(
         and unknown[host.compute.uuid].missing != MAYBE_ON
     ]
     return settings.claims.answers(name, there, spec, settings) if there else {}
+
+
+def with_novas(
+    name: str,
+    found: Mapping[str, FilterResult],
+    hosts: Iterable[HostState],
+    spec: RequestSpec,
+    settings: SchedulerSettings,
+) -> Mapping[str, FilterResult]:
+    """The answers of a filter, with Nova's in place of unknown ones."""
+    novas = _novas(name, found, hosts, spec, settings)
+    return {**found, **novas} if novas else found
 
 
 def _judged(
