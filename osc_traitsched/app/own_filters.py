@@ -152,7 +152,7 @@ class NovaClaims:
         self._is_emptied = is_emptied
         self._known: dict[str, dict[str, tuple[NodeReport | None, HostClaim]]] = {}
         self._requests: dict[str, Body] = {}
-        self.counts: dict[str, tuple[int, int]] = {}
+        self.counts: dict[str, tuple[int, int, int]] = {}
 
     @functools.cached_property
     def emptied(self) -> NovaClaims:

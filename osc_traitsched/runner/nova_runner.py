@@ -983,7 +983,8 @@ def claims_of(asked: Any, runs: Any, nodes: Any) -> Any:
         for each in several:
             host = make(each, {}, nodes[each["uuid"]])
             host.show(allocation_candidates=None)
-            counts[each["uuid"]] = [host.failed_builds, host.num_io_ops]
+            free = sum(pool["count"] for pool in host.pci_stats.pools)
+            counts[each["uuid"]] = [host.failed_builds, host.num_io_ops, free]
         hosts.append(empty(host) if asked["emptied"] else host)
     filters = [cls() for _, cls in runs]
     specs = [claiming_spec(each, asked["emptied"]) for each in asked["claims"]]

@@ -294,10 +294,13 @@ def ranked(
     hosts = []
     for host in host_states(nodes, question.aggregates, question.servers):
         uuid, tried = host.compute.uuid, question.tried.count(host.host)
-        builds, tasks = counts.get(uuid, (tried, None))
+        builds, tasks, devices = counts.get(uuid, (tried, None, None))
         host = with_ratio(host, capacities.get(uuid, {}))
-        host = dataclasses.replace(host, failed_builds=builds, num_io_ops=tasks)
-        hosts.append(host)
+        hosts.append(
+            dataclasses.replace(
+                host, failed_builds=builds, num_io_ops=tasks, free_devices=devices
+            )
+        )
     own = question.own.weighers if question.own else OwnWeighers()
     order = ranking(hosts, question.request_spec(), question.assumptions, own, unsure)
     known = frozenset(h.compute.uuid for h in hosts if h.allocation_ratios)

@@ -579,8 +579,8 @@ class ClaimAnswers(Protocol):
     """What Nova says of NUMA cells and PCI devices, which no API shows."""
 
     @property
-    def counts(self) -> Mapping[str, tuple[int, int]]:
-        """Failed builds and tasks of the hosts in its answers, by node UUID."""
+    def counts(self) -> Mapping[str, tuple[int, int, int]]:
+        """Failed builds, tasks and free devices of its hosts, by node UUID."""
 
     @property
     def emptied(self) -> ClaimAnswers:

@@ -338,8 +338,14 @@ def build_failure(
 def pci(
     hosts: Sequence[HostState], spec: RequestSpec, settings: SchedulerSettings
 ) -> Weights:
-    """Free PCI devices, negative for servers without any (pci.py)."""
-    return Weights([_NO_PCI_DEVICES] * len(hosts), Assumption("", "pci_stats", NONE))
+    """Few free PCI devices, so that servers with devices find many (pci.py)."""
+    free = [min(host.free_devices or 0, _NO_PCI_DEVICES - 1) for host in hosts]
+    raw = [_NO_PCI_DEVICES - each for each in free]
+    unread = frozenset(h.compute.uuid for h in hosts if h.free_devices is None)
+    if not unread:
+        return Weights(raw)
+    some = unread if len(unread) < len(hosts) else frozenset()
+    return Weights(raw, Assumption("", "pci_stats", NONE, some))
 
 
 def metrics(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import json
 import shlex
 import sys
@@ -414,15 +415,16 @@ def test_hosts_stay_unknown_if_nova_does_not_answer(two, nova):
         explain.explain(two, claiming(asked, strict))
 
 
-def test_failed_builds_and_tasks_that_nova_has_decide_which_host_is_first(two, nova):
+def test_counts_that_nova_has_decide_which_host_is_first(two, nova):
     sources = nova.sources(service="nova-scheduler")
     asked = ask(two, COMPUTE, NUMA).with_flavor(CELLS)
-    for first, other in (NAMES[:2], NAMES[1::-1]):
-        nova.says(**{NUMA: {"_": YES}}, counts={other: [3, 0], first: [0, 0]})
+    pairs = (NAMES[:2], NAMES[1::-1])
+    for (first, other), few in itertools.product(pairs, ([3, 0, 0], [0, 0, 4])):
+        nova.says(**{NUMA: {"_": YES}}, counts={other: few, first: [0, 0, 0]})
         listed = explain.candidates(two, claiming(asked, sources))
         assert names(listed.hosts) == [first, other]
         missing = {each.missing for each in listed.judgement.ranking.assumed}
-        assert missing.isdisjoint({"failed_builds", "num_io_ops"})
+        assert missing.isdisjoint({"failed_builds", "num_io_ops", "pci_stats"})
 
 
 def test_a_snapshot_has_what_the_filters_read(two, nova):

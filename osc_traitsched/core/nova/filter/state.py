@@ -187,6 +187,7 @@ class HostState:
     :ivar failed_builds: those that were read
     :ivar num_io_ops: from Nova's database, as all of its failed builds; None if not
         read
+    :ivar free_devices: PCI devices, from there, too
     """
 
     compute: Compute
@@ -195,6 +196,7 @@ class HostState:
     allocation_ratios: Mapping[str, float] | None = None
     failed_builds: int = 0
     num_io_ops: int | None = None
+    free_devices: int | None = None
 
     @property
     def host(self) -> str:
