@@ -6,6 +6,7 @@ import itertools
 import json
 import pathlib
 import uuid
+from collections.abc import Sequence
 from typing import Any
 
 import nova.conf
@@ -64,7 +65,8 @@ def serve_api(listener: int) -> None:
 
 #: For each host that differs what it reports. ``stays``: a server may be migrated cold
 #: to where it is. ``cells``: its NUMA cells, see :func:`_topology`. ``devices``: the
-#: number of its PCI devices 10de:20f1. :data:`SIZES`: how large it is.
+#: number of its PCI devices 10de:20f1. ``functions``: the number of virtual functions
+#: 8086:1515 of each physical function 8086:1528. :data:`SIZES`: how large it is.
 DIFFERENT = "hypervisors.json"
 SIZES = ("vcpus", "memory_mb", "local_gb")
 
@@ -78,8 +80,10 @@ class Hypervisor(fake.MediumFakeDriver):
         reported = {k: v for k, v in different.items() if k in resources}
         if "cells" in different:
             reported["numa_topology"] = _topology(different["cells"])._to_json()
-        if "devices" in different:
-            reported["pci_passthrough_devices"] = _devices(different["devices"])
+        functions = different.get("functions", ())
+        if "devices" in different or functions:
+            found = _devices(different.get("devices", 0), functions)
+            reported["pci_passthrough_devices"] = found
         return {**resources, "uuid": _identity(nodename), **reported}
 
     def update_provider_tree(
@@ -152,7 +156,8 @@ def _topology(cells: list[dict[str, int]]) -> Any:
 
     Each cell has so many CPUs that are ``shared`` ([compute]cpu_shared_set) or
     ``dedicated`` (cpu_dedicated_set), or ``any`` if neither option is set; 4096 MB of
-    memory, of which ``pages`` are huge pages of 2 MB.
+    memory, of which ``pages`` are huge pages of 2 MB, and ``large`` are of 1 GB. Of a
+    cell with ``threads`` two CPUs are one core.
     """
     number = itertools.count()
     return objects.NUMATopology(
@@ -165,8 +170,9 @@ def _cell(place: int, cell: dict[str, int], number: Any) -> Any:
         set(itertools.islice(number, cell.get(kind, 0)))
         for kind in ("shared", "dedicated", "any")
     )
-    pages = cell.get("pages", 0)
-    sizes = {4: (4096 - 2 * pages) * 256, 2048: pages}
+    pages, large = cell.get("pages", 0), cell.get("large", 0)
+    sizes = {4: (4096 - 2 * pages - 1024 * large) * 256, 2048: pages, 1048576: large}
+    every, step = sorted(shared | dedicated | either), 1 + bool(cell.get("threads"))
     return objects.NUMACell(
         id=place,
         cpuset=shared | either,
@@ -175,7 +181,7 @@ def _cell(place: int, cell: dict[str, int], number: Any) -> Any:
         cpu_usage=0,
         memory_usage=0,
         pinned_cpus=set(),
-        siblings=[{cpu} for cpu in sorted(shared | dedicated | either)],
+        siblings=[set(every[at : at + step]) for at in range(0, len(every), step)],
         mempages=[
             objects.NUMAPagesTopology(size_kb=size, total=total, used=0, reserved=0)
             for size, total in sizes.items()
@@ -185,22 +191,43 @@ def _cell(place: int, cell: dict[str, int], number: Any) -> Any:
     )
 
 
-def _devices(count: int) -> str:
-    device = {
-        "product_id": "20f1",
-        "vendor_id": "10de",
-        "status": "available",
-        "dev_type": "type-PCI",
-        "parent_addr": None,
-        "numa_node": 0,
-        "label": "label_10de_20f1",
-    }
-    return json.dumps(
-        [
-            {**device, "address": address, "dev_id": f"pci_{address}"}
-            for address in (f"0000:81:{number:02x}.0" for number in range(count))
+def _devices(count: int, functions: Sequence[int]) -> str:
+    """Those of physical functions are on one NUMA node after the other."""
+    found = [
+        _device("10de", "20f1", "type-PCI", f"0000:81:{number:02x}.0")
+        for number in range(count)
+    ]
+    for node, several in enumerate(functions):
+        parent = f"0000:8{2 + node}:00.0"
+        found.append(_device("8086", "1528", "type-PF", parent, node))
+        found += [
+            _device(
+                "8086", "1515", "type-VF", f"0000:8{2 + node}:{n:02x}.1", node, parent
+            )
+            for n in range(several)
         ]
-    )
+    return json.dumps(found)
+
+
+def _device(
+    vendor: str,
+    product: str,
+    kind: str,
+    address: str,
+    node: int = 0,
+    parent: str | None = None,
+) -> dict[str, Any]:
+    return {
+        "product_id": product,
+        "vendor_id": vendor,
+        "status": "available",
+        "dev_type": kind,
+        "parent_addr": parent,
+        "numa_node": node,
+        "label": f"label_{vendor}_{product}",
+        "address": address,
+        "dev_id": f"pci_{address}",
+    }
 
 
 def _identity(node: str) -> str:
