@@ -190,7 +190,12 @@ class NovaClaims:
         """How many such servers fit on each host: at least, at most."""
         is_asked = claims(spec) and not self._is_emptied
         known = self._known.get(_key(spec, settings), {}) if is_asked else {}
-        return {uuid: claim.room for uuid, (_, claim) in known.items() if claim.answers}
+        has_limits = table.has_cell_limits(settings)
+        return {
+            uuid: claim.room_for(has_limits)
+            for uuid, (_, claim) in known.items()
+            if claim.answers
+        }
 
     def ask(
         self,
@@ -282,7 +287,7 @@ class NovaClaims:
             )
 
 
-_NOT_ASKED = None, HostClaim({}, (None, None))
+_NOT_ASKED = None, HostClaim({}, (None, None), (None, None))
 
 
 def _is_read(host: HostState) -> bool:

@@ -15,7 +15,7 @@ import subprocess
 import tempfile
 import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Optional
 
 from osc_traitsched.core.inventory.snapshot import NodeReport
 from osc_traitsched.core.nova.filter.compute import most_io_ops
@@ -118,11 +118,27 @@ def claim(spec: RequestSpec) -> Body:
     return {**found, "image": image, "is_bfv": False}
 
 
+#: Servers that a host has room for: at least, at most.
+_Room = tuple[Optional[int], Optional[int]]
+
+
 class HostClaim(NamedTuple):
-    """What a host can claim: answers of filters, and servers, at least and at most."""
+    """What a host can claim.
+
+    :ivar answers: of filters
+    :ivar room: with the limits of NUMATopologyFilter
+    :ivar claim_room: without that filter
+    """
 
     answers: Mapping[str, FilterResult]
-    room: tuple[int | None, int | None]
+    room: _Room
+    claim_room: _Room
+
+    def room_for(self, has_limits: bool | None) -> _Room:
+        """The room with limits or without; both bounds if that is unknown."""
+        if has_limits is None:
+            return self.room[0], self.claim_room[1]
+        return self.room if has_limits else self.claim_room
 
 
 def claimed(body: Body, command: str) -> Iterator[Mapping[str, HostClaim]]:
@@ -135,24 +151,30 @@ def claimed(body: Body, command: str) -> Iterator[Mapping[str, HostClaim]]:
     for found, wanted in zip(body["claims"], body["wanted"]):
         by_uuid: dict[str, HostClaim] = {}
         for each, free, uuids in zip(found or (), body["free"], body["kinds"]):
-            room = each.pop("room", None)
+            rooms = [each.pop(name, None) for name in ("room", "claim_room")]
             answers = {
-                name: _claim(_answer(one), wanted[name], free[name])
+                name: _claim(one, wanted[name], free[name])
                 for name, one in each.items()
                 if "unknown" not in one
             }
-            is_no = any(isinstance(as_claim(e), Fails) for e in answers.values())
-            claim = HostClaim(answers, (*room,) if room else (0, 0 if is_no else None))
+            every = [*answers.values()], [*map(as_claim, answers.values())]
+            claim = HostClaim(answers, *map(_room, rooms, every))
             by_uuid.update(dict.fromkeys(uuids, claim))
         yield by_uuid
 
 
-def _claim(answer: FilterResult, wanted: str, free: str) -> FilterResult:
-    return (
-        Fails(OWN, wanted=wanted, found=(free,))
-        if isinstance(answer, Fails)
-        else answer
-    )
+def _room(room: Sequence[int | None] | None, answers: Iterable[FilterResult]) -> _Room:
+    if room is not None:
+        return room[0], room[1]
+    return 0, 0 if any(isinstance(each, Fails) for each in answers) else None
+
+
+def _claim(body: Body, wanted: str, free: str) -> FilterResult:
+    answer = _answer(body)
+    if not isinstance(answer, Fails):
+        return answer
+    passes = body["claim"]
+    return Fails(OWN, wanted=wanted, found=(free,), claim_passes=passes)
 
 
 def read(command: str, service: str, options: Iterable[str], timeout: float) -> Body:

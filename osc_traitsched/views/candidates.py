@@ -90,4 +90,4 @@ def kept_out(candidates: Iterable[Candidate], filtering: Filtering) -> Iterator[
     for name, roots in filtering.kept_out.items():
         hosts = ranges(names[root] for root in roots & names.keys())
         if hosts:
-            yield f"{name} rejects {hosts} (see explain)"
+            yield f"{filtering.rejecter(name)} rejects {hosts} (see explain)"

@@ -177,7 +177,8 @@ def cause(fit: FlavorFit) -> str:
         return largest
     if len(shares) == 1 and isinstance(shares[0].clause, HostFilter):
         all_of = f"all {len(shares[0].hosts)}"
-        return f": {shares[0].clause.name} rejects {all_of}"
+        name = found.filtering.rejecter(shares[0].clause.name)
+        return f": {name} rejects {all_of}"
     return f"{largest}: {', '.join(verdict.host_reasons(found, shares))}"
 
 

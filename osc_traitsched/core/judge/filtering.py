@@ -244,6 +244,10 @@ class Filtering:
             if self.kept_out[name]
         )
 
+    def rejecter(self, name: str) -> str:
+        """What rejects hosts by that filter: nova-compute if the filter is off."""
+        return "nova-compute" if name in self.unsettled else name
+
     @property
     def filters(self) -> tuple[str, ...]:
         """Enabled filters, without rules of moves."""

@@ -241,14 +241,16 @@ def said(
     asked = f" for {one[0]}={one[1]}" if one and all(one) else ""
     # Nova says the whole need.
     need = one[1] if one and not one[0] else ""
-    return ClauseWords(f"{failing(condition, len(hosts))}{asked}", need)
+    is_claim = all(getattr(a, "reason", "") == state.CLAIM_FAILS for a in answers)
+    what = state.SAID[state.CLAIM_FAILS][0] if is_claim else failing(condition)
+    return ClauseWords(f"{agreed(what, len(hosts))}{asked}", need)
 
 
-def failing(condition: HostFilter | MoveRule, number: int = 1) -> str:
-    """That hosts fail a filter, or lack what a move requires."""
+def failing(condition: HostFilter | MoveRule) -> str:
+    """That a host fails a filter, or lacks what a move requires."""
     if isinstance(condition, MoveRule):
-        return agreed(f"does not have {wanted(condition)}", number)
-    return agreed(f"fails {condition.name}", number)
+        return f"does not have {wanted(condition)}"
+    return f"fails {condition.name}"
 
 
 def answer(found: FilterResult, name: str) -> str:

@@ -81,7 +81,11 @@ if "claims" in asked:
     kinds = [[h["uuid"]] for h in asked["hosts"]]
     named = list(says)
     claims = [
-        {**{name: dict(says[name][u]) for name in named}, "room": rooms[u]}
+        {
+            **{name: {"claim": False, **says[name][u]} for name in named},
+            "room": rooms[u],
+            "claim_room": rooms[u],
+        }
         for (u,) in kinds
     ]
     texts = dict.fromkeys(named, "")
@@ -344,7 +348,7 @@ def test_where_nova_says_otherwise_that_is_said_and_nova_believed(two, nova):
 NUMA, PCI = "NUMATopologyFilter", "PciPassthroughFilter"
 CELLS = {"hw:numa_nodes": "2"}
 NO_ROOM = {"passes": False, "log": ["cell 0: 64 MB free"]}
-NO_CELLS = {"passes": False, "log": ["no NUMA cells"]}
+NO_CELLS = {"passes": False, "claim": True, "log": ["no NUMA cells"]}
 
 
 def claiming(question, sources):

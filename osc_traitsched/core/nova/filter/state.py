@@ -31,6 +31,7 @@ class Fails:
     :ivar key: empty if the filter has only one condition
     :ivar wanted: may be empty, as ``found``
     :ivar origin: of the key; None for the filter's own condition
+    :ivar claim_passes: nova-compute takes the server if the filter does not run
     """
 
     reason: str
@@ -38,6 +39,7 @@ class Fails:
     wanted: str = ""
     found: tuple[str, ...] = ()
     origin: Origin | None = None
+    claim_passes: bool = False
 
 
 #: What :class:`Unknown` misses of NUMA cells.
@@ -159,9 +161,13 @@ TOO_FEW_DEDICATED_CPUS = _reason(
 PAGES_DO_NOT_DIVIDE = _reason(
     "pages-do-not-divide", "can't give a NUMA node {found} MB in pages of {wanted}"
 )
+#: Nova says so; wanted and found are in its words.
+CLAIM_FAILS = _reason("claim-fails", "fails nova-compute's claim", "{wanted}; {found}")
 #: nova-compute rejects these even without a filter (nova/compute/claims.py,
 #: ``_test_numa_topology``).
-CLAIMED = frozenset([TOO_FEW_NUMA_NODES, TOO_FEW_DEDICATED_CPUS, PAGES_DO_NOT_DIVIDE])
+CLAIMED = frozenset(
+    [TOO_FEW_NUMA_NODES, TOO_FEW_DEDICATED_CPUS, PAGES_DO_NOT_DIVIDE, CLAIM_FAILS]
+)
 SERVER_IS_HERE = _reason("server-is-here", "is where the server already runs")
 HYPERVISOR_TYPE = _reason("hypervisor-type", "has the hypervisor {found}, not {wanted}")
 HYPERVISOR_OLDER = _reason(

@@ -582,6 +582,13 @@ def is_list_known(settings: SchedulerSettings) -> bool:
     return is_known or FLAGS[False] in settings.setting(options.ENABLED_FILTERS).source
 
 
+def has_cell_limits(settings: SchedulerSettings) -> bool | None:
+    """Whether NUMATopologyFilter sets limits for claims; None if that is unknown."""
+    if special.NUMA_TOPOLOGY in enabled(settings):
+        return True
+    return False if is_list_known(settings) else None
+
+
 def not_loadable(settings: SchedulerSettings) -> Mapping[str, tuple[str, ...]]:
     """Enabled filters that keep nova-scheduler from starting, with near names.
 
@@ -754,14 +761,13 @@ def _doubts(
     return {u: e if isinstance(e, Fails) else whole[u] for u, e in claims.items()}
 
 
-#: The runner says it of a host on which nova-compute claims no cells.
-_NO_CELLS = "no NUMA cells"
-
-
 def as_claim(answer: FilterResult) -> FilterResult:
-    """What nova-compute's claim says if the filter says this."""
-    lines = answer.found if isinstance(answer, Fails) else ()
-    return PASSES if any(_NO_CELLS in each for each in lines) else answer
+    """What nova-compute's claim says without the filter, if Nova says this of both."""
+    if not isinstance(answer, Fails) or answer.reason != state.OWN:
+        return answer
+    if answer.claim_passes:
+        return PASSES
+    return dataclasses.replace(answer, reason=state.CLAIM_FAILS)
 
 
 def judge(

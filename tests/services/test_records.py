@@ -1,0 +1,116 @@
+"""Claims of servers in snapshots with Nova's records, judged by the newest Nova."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+
+import pytest
+
+from tests.functional import shell
+from tests.services import environment
+from tests.services.environment import REPOSITORY
+
+#: Makes a record of each host; its CPUs are shared ones, of cells of the same size.
+RECORDS = """
+import json, sys
+from nova import objects, version
+from nova.objects import numa
+objects.register_all()
+asked = json.loads(sys.argv[1])
+networks = objects.NetworkMetadata(physnets=set(), tunneled=False)
+MB = 16384
+cells = [
+    numa.NUMACell(
+        id=number, socket=number, cpuset=set(range(6 * number, 6 * number + 6)),
+        pcpuset=set(), siblings=[], pinned_cpus=set(), cpu_usage=used, memory=MB,
+        memory_usage=0, network_metadata=networks,
+        mempages=[numa.NUMAPagesTopology(size_kb=4, total=MB * 256, used=0)],
+    )
+    for number, used in enumerate(asked["used"])
+]
+topology = numa.NUMATopology(cells=cells)._to_json() if cells else None
+hosts = {}
+for uuid, name in asked["hosts"].items():
+    node = objects.ComputeNode(
+        uuid=uuid, hypervisor_hostname=name, hypervisor_type="QEMU",
+        hypervisor_version=8000000, host_ip="192.0.2.1", vcpus=12, vcpus_used=0,
+        memory_mb=32768, memory_mb_used=0, free_ram_mb=32768, local_gb=500,
+        local_gb_used=0, free_disk_gb=500, disk_available_least=500, stats={},
+        running_vms=0, current_workload=0, cpu_info="{}", metrics=None,
+        supported_hv_specs=[], numa_topology=topology, updated_at=None,
+        pci_device_pools=objects.PciDevicePoolList(objects=[]),
+        cpu_allocation_ratio=4.0, ram_allocation_ratio=1.0, disk_allocation_ratio=1.0,
+    )
+    hosts[uuid] = node.obj_to_primitive()
+json.dump({"nova": version.version_string(), "hosts": hosts}, sys.stdout, default=str)
+"""
+FLAVORS = {
+    "one-cell": {"hw:numa_nodes": "1"},
+    "two-cells": {"hw:numa_nodes": "2"},
+    "pages": {"hw:mem_page_size": "2MB"},
+}
+YES, NO = 0, 3
+ON = ("--enable-filter", "NUMATopologyFilter")
+
+
+@pytest.fixture
+def saved(tmp_path):
+    """Save the sample with hosts that have cells with so many CPUs in use."""
+
+    def save(*used):
+        document = json.loads((REPOSITORY / "examples" / "cloud.json").read_text())
+        compute, hosts = document["compute"], {}
+        for each in compute["hypervisors"]:
+            each["hypervisor_type"] = "QEMU"
+            hosts[each["id"]] = each["hypervisor_hostname"]
+        of = next(each for each in compute["flavors"] if each["name"] == "m1.medium")
+        for name, keys in FLAVORS.items():
+            compute["flavors"].append(dict(of, id=name, name=name, extra_specs=keys))
+        words = [environment.python(), "-c", RECORDS]
+        asked = json.dumps({"used": used, "hosts": hosts})
+        made = subprocess.check_output([*words, asked])
+        document["facts"] = json.loads(made)
+        path = tmp_path / f"{'-'.join(map(str, used))}.json"
+        path.write_text(json.dumps(document))
+        return str(path)
+
+    return save
+
+
+def run(path, *words):
+    nova = ("--nova-python", str(environment.python()))
+    return shell.run({}, "trait-sched", *words, "--snapshot", path, *nova)
+
+
+def explain(path, flavor, *words):
+    return run(path, "explain", flavor, "ubuntu-24.04", "--no-fixes", *words)
+
+
+def test_without_the_filter_a_claim_has_no_limits(saved):
+    path = saved(24, 0)
+    assert explain(path, "two-cells").code == YES
+    assert explain(path, "two-cells", *ON).code == NO
+    path = saved(23)
+    words = ("capacity", "one-cell", "m1.medium", "-f", "json")
+    for flags, has_limits in ((ON, True), ((), False)):
+        found = run(path, *words, *flags).json["flavors"]
+        rooms = {e["flavor"]["name"]: e["servers"] for e in found}
+        assert (rooms["one-cell"] != rooms["m1.medium"]) is has_limits
+
+
+def test_without_the_filter_nova_compute_rejects_what_no_cell_gives(saved):
+    path = saved(0)
+    found = explain(path, "pages")
+    assert (found.code, "NUMATopologyFilter" in found.out) == (NO, False)
+    assert "8 fail nova-compute's claim (needs NUMA cells: 1 x 4096 MB" in found.out
+    found = run(path, "capacity", "pages")
+    assert ": nova-compute rejects all 8" in found.out
+    assert "NUMATopologyFilter" not in found.out
+    found = explain(path, "pages", *ON)
+    assert "8 are kept out by NUMATopologyFilter (needs NUMA cells" in found.out
+
+
+def test_without_the_filter_a_host_without_cells_claims_none(saved):
+    assert explain(saved(), "one-cell").code == YES
+    assert explain(saved(), "one-cell", *ON).code == NO
