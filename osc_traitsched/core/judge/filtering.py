@@ -282,6 +282,10 @@ class Filtering:
             if not self._is_said(uuid, answer):
                 yield name, answer
 
+    def may_be_on(self, name: str, uuid: str) -> bool:
+        """Whether only the filter would reject a host, and it may be enabled."""
+        return getattr(self.answer(name, uuid), "missing", "") == table.MAYBE_ON
+
     @functools.cached_property
     def all_kept_out(self) -> frozenset[str]:
         """Hosts that any filter rejects."""

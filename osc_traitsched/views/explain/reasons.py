@@ -355,8 +355,9 @@ def unsettled(
 ) -> Iterator[str]:
     """Lines on filters that may be on, and on what is decided without a filter."""
     for name in found.unsettled:
-        out = sorted(hosts[u] for u in found.unknown_hosts[name] & hosts.keys())
-        if out and name not in without_filter():
+        unknown = found.unknown_hosts[name] & hosts.keys()
+        out = sorted(hosts[u] for u in unknown if found.may_be_on(name, u))
+        if out:
             drop = agreed("drops", len(out))
             yield (
                 f"Depends on nova.conf: if {name} is enabled, {ranges(out)} {drop} out."
@@ -369,7 +370,8 @@ def decided_later(
 ) -> Iterator[str]:
     """Lines on what nova-compute or Cyborg decides after the host filters."""
     for name in found.unsettled:
-        uuids = sorted(found.unknown_hosts[name].intersection(hosts))
+        unknown = found.unknown_hosts[name].intersection(hosts)
+        uuids = sorted(u for u in unknown if not found.may_be_on(name, u))
         doubt = found.answer(name, uuids[0]) if uuids else None
         if not isinstance(doubt, Unknown) or name not in without_filter():
             continue

@@ -25,6 +25,7 @@ from osc_traitsched.cloud.saved.cloud import SavedCloud
 from osc_traitsched.core.errors import BadConfiguration, Refusal
 from osc_traitsched.core.nova.filter import table
 from osc_traitsched.core.nova.filter.state import PASSES, host_states
+from osc_traitsched.core.nova.options import ENABLED_FILTERS, Setting
 from osc_traitsched.core.nova.own import NovaPythonFails, PluginFails
 from osc_traitsched.core.nova.question import ServerSpec
 from osc_traitsched.core.servers.usage import CapacityQuery
@@ -397,6 +398,21 @@ def test_a_claim_is_judged_by_a_filter_that_is_not_enabled(
     found = told(two, nova).judgement
     assert [host.name for host in found.candidates] == candidates
     assert found.candidates.is_uncertain is is_uncertain
+
+
+def test_a_host_without_cells_stays_open_if_the_filter_may_be_on(two, nova):
+    nova.says(**{NUMA: {"_": YES, "cmp02": NO_CELLS}})
+    sources = nova.sources(service="nova-scheduler")
+    asked = ask(two, COMPUTE).with_flavor(CELLS)
+    assumed = {ENABLED_FILTERS: Setting((COMPUTE,), "the default")}
+    settings = {**asked.assumptions.settings, **assumed}
+    settings = dataclasses.replace(asked.assumptions, settings=settings)
+    asked = dataclasses.replace(asked, assumptions=settings)
+    explanation = explain.explain(two, claiming(asked, sources))
+    found = explanation.judgement
+    assert [host.name for host in found.candidates.uncertain] == ["cmp02"]
+    line = f"Depends on nova.conf: if {NUMA} is enabled, cmp02 drops out."
+    assert line in text(explanation)
 
 
 def test_hosts_stay_unknown_if_nova_does_not_answer(two, nova):

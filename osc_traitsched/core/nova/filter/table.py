@@ -757,7 +757,9 @@ def _doubts(
     claims = {**whole, **{uuid: as_claim(each) for uuid, each in novas.items()}}
     # If one may reject it, those that fit stay in doubt.
     if spec.num_instances == 1 and all(isinstance(e, Passes) for e in claims.values()):
-        return {}
+        maybe = Unknown(MAYBE_ON, doubt.key if doubt else "")
+        rejected = [] if is_known else [u for u, e in novas.items() if e != PASSES]
+        return dict.fromkeys(rejected, maybe)
     return {u: e if isinstance(e, Fails) else whole[u] for u, e in claims.items()}
 
 
