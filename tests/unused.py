@@ -28,6 +28,7 @@ BY_NAME = {
     "Nova's objects": (
         "_migrate_legacy_dedicated_instance_cpuset",
         *("cpu_usage", "memory_usage", "pinned_cpus"),
+        *("cpu_allocation_ratio", "ram_allocation_ratio"),
     ),
     "the body of their class": ("_all",),
     "the Python that app/own_filters.py starts": ("main_packed",),

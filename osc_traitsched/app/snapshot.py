@@ -33,7 +33,12 @@ from osc_traitsched.core.errors import (
     NothingMatches,
     NotInCatalog,
 )
-from osc_traitsched.core.inventory.snapshot import Nova, Selectors, select
+from osc_traitsched.core.inventory.snapshot import (
+    OTHER_RATIOS,
+    Nova,
+    Selectors,
+    select,
+)
 from osc_traitsched.core.servers.state import moment
 from osc_traitsched.text import near_names
 
@@ -129,7 +134,7 @@ def with_ratios(old: Snapshot, ratios: Iterable[Ratio]) -> Snapshot:
     """
     if old.document["light"]:
         raise BadUsage("--ratio needs a snapshot that was saved without --light")
-    puts = []
+    puts, nodes = [], {each.uuid for each in lookup.computes(old.cloud)}
     for ratio in ratios:
         name, roots = ratio.resource_class, _roots(old.cloud, ratio.where)
         uuids = [
@@ -143,6 +148,10 @@ def with_ratios(old: Snapshot, ratios: Iterable[Ratio]) -> Snapshot:
         for uuid in uuids:
             path = ("placement", "providers", uuid, "inventories", name)
             puts.append(Put((*path, "allocation_ratio"), None, ratio.value))
+            if uuid in nodes:
+                # nova-compute reports it, too, and Nova limits NUMA cells by it.
+                path = ("compute", "hypervisors", uuid, OTHER_RATIOS, name)
+                puts.append(Put(path, None, ratio.value))
     change = Change("provider", "", "", tuple(puts))
     return old._replace(document=applied(old.document, [change]))
 

@@ -976,7 +976,8 @@ def claims_of(asked: Any, runs: Any, nodes: Any) -> Any:
     kinds = {}  # type: Dict[str, Any]
     for each in asked["hosts"]:
         if each["uuid"] in nodes:
-            kinds.setdefault(kind_of_node(nodes[each["uuid"]]), []).append(each)
+            kind = kind_of_node(nodes[each["uuid"]], each["state"])
+            kinds.setdefault(kind, []).append(each)
     make = host_state_class(frozenset())
     counts, hosts = {}, []
     for several in kinds.values():
@@ -1038,10 +1039,11 @@ def said(side: int, of: Any) -> Any:
     return {f"{name}Filter": found.get("value", "") for name, found in each.items()}
 
 
-def kind_of_node(node: Any) -> str:
+def kind_of_node(node: Any, state: Any) -> str:
     """What claims read of a node; equal for hosts that are judged alike."""
     pools = node.pci_device_pools
-    ratios = [node.cpu_allocation_ratio, node.ram_allocation_ratio]
+    names = ("cpu_allocation_ratio", "ram_allocation_ratio")
+    ratios = [state.get(name, getattr(node, name)) for name in names]
     read = [node.numa_topology, pools and pools.obj_to_primitive(), ratios]
     return json.dumps(read, sort_keys=True, default=str)
 

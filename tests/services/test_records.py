@@ -114,3 +114,19 @@ def test_without_the_filter_nova_compute_rejects_what_no_cell_gives(saved):
 def test_without_the_filter_a_host_without_cells_claims_none(saved):
     assert explain(saved(), "one-cell").code == YES
     assert explain(saved(), "one-cell", *ON).code == NO
+
+
+@pytest.mark.parametrize(
+    ("used", "ratio", "before", "after"), [(24, 16, NO, YES), (7, 1, YES, NO)]
+)
+def test_another_allocation_ratio_is_that_of_cells_too(
+    saved, used, ratio, before, after
+):
+    path = saved(used)
+    found = explain(path, "one-cell", *ON, "--ratio", f"VCPU={ratio}", "-f", "json")
+    assert found.code == after
+    assert explain(path, "one-cell", *ON).code == before
+    words = ("capacity", "one-cell", *ON, "-f", "json", "--ratio", f"VCPU={ratio}")
+    (flavor,) = run(path, *words).json["flavors"]
+    assert bool(flavor["servers"]["max"]) is (before == YES)
+    assert bool(flavor["after"]["max"]) is (after == YES)

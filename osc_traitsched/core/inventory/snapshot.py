@@ -49,6 +49,7 @@ class NodeReport:
     :ivar hypervisor_version: ``1002003`` for 1.2.3; 0 if the hypervisor has none
     :ivar cpu_info: None if it is not a mapping
     :ivar is_read: False if servers were added or taken away in thought
+    :ivar ratios: allocation ratios by resource class, if others were set in thought
     """
 
     vcpus: int
@@ -66,6 +67,7 @@ class NodeReport:
     host_ip: str | None
     cpu_info: Mapping[str, Any] | None = dataclasses.field(default=None, hash=False)
     is_read: bool = dataclasses.field(default=True, compare=False)
+    ratios: Mapping[str, float] | None = dataclasses.field(default=None, hash=False)
 
     @property
     def is_of_ironic(self) -> bool:
@@ -109,6 +111,9 @@ class NodeReport:
         )
 
 
+#: Key of allocation ratios in a node's body, which no API has.
+OTHER_RATIOS = "other_ratios"
+
 _NUMBERS = (
     "vcpus",
     "vcpus_used",
@@ -135,6 +140,7 @@ def read_node_report(body: Mapping[str, Any]) -> NodeReport | None:
         hypervisor_type=str(body.get("hypervisor_type") or ""),
         host_ip=body.get("host_ip"),
         cpu_info=cpu_info if isinstance(cpu_info, Mapping) else None,
+        ratios=body.get(OTHER_RATIOS),
     )
 
 

@@ -189,7 +189,8 @@ class HostState:
     :ivar aggregates: of its service host, in Nova
     :ivar instances: UUIDs of servers on its service host, at least those that the
         request names; None if not read
-    :ivar allocation_ratios: by resource class, from Placement; None if not read
+    :ivar allocation_ratios: by resource class, from Placement, or set in thought; None
+        if not read
     :ivar failed_builds: those that were read
     :ivar num_io_ops: from Nova's database, as all of its failed builds; None if not
         read
@@ -323,6 +324,7 @@ def host_states(
             each,
             tuple(of_host.get(each.service_host, ())),
             None if servers is None else frozenset(on_host.get(each.service_host, ())),
+            each.report.ratios if each.report else None,
         )
         for each in computes
     )
