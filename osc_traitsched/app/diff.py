@@ -25,8 +25,10 @@ from osc_traitsched.core.difference import (
     not_compared,
 )
 from osc_traitsched.core.errors import BadConfiguration, CloudBroke, TraitSchedError
-from osc_traitsched.core.judge.judgement import RequestResult
+from osc_traitsched.core.judge.judgement import Judgement, RequestResult
+from osc_traitsched.core.nova.filter.compute import claims
 from osc_traitsched.core.nova.options import SchedulerSettings
+from osc_traitsched.core.nova.own import NovaPythonFails
 from osc_traitsched.core.nova.question import Body, ServerSpec
 
 # What changed between two snapshots, and which flavors it took hosts from.
@@ -63,7 +65,7 @@ class _Trial(Generic[_T]):
 
     def by(self, changes: Iterable[Change]) -> frozenset[_T]:
         """Of what differs, the part that these changes alone take or give."""
-        then = Snapshot("", applied(self.old.document, changes))
+        then = self.old._replace(path="", document=applied(self.old.document, changes))
         return self.differing & (self.before ^ self.ask(then))
 
 
@@ -222,10 +224,14 @@ Ask = Callable[[Snapshot], Union[RequestResult, tuple[RequestResult, ...]]]
 
 
 class _Asked(NamedTuple):
-    """A snapshot with its answers; none if the request is refused there."""
+    """A snapshot with its answers; none if the request is refused there.
+
+    :ivar is_known: False if Nova of another release would have to answer
+    """
 
     snapshot: Snapshot
     judgements: tuple[RequestResult, ...]
+    is_known: bool = True
 
     @classmethod
     def of(cls, snapshot: Snapshot, ask: Ask) -> _Asked:
@@ -239,8 +245,16 @@ class _Asked(NamedTuple):
             ) from exc
         except BadConfiguration:
             raise
+        except NovaPythonFails:
+            return cls(snapshot, (), is_known=False)
         except TraitSchedError:
             return cls(snapshot, ())
+
+    @property
+    def is_claiming(self) -> bool:
+        """Whether nova-compute claims NUMA cells or PCI devices for a request."""
+        judged = (each for each in self.judgements if isinstance(each, Judgement))
+        return any(claims(each.question.request_spec()) for each in judged)
 
     @property
     def hosts(self) -> frozenset[str]:
@@ -277,6 +291,14 @@ def since(
     while high - low > 1:
         middle = (low + high) // 2
         tried = _Asked.of(opened(paths[middle]), ask)
+        needs_records = new.claims is not None and (
+            now.is_claiming or tried.is_claiming
+        )
+        if not tried.is_known or (needs_records and tried.snapshot.claims is None):
+            found = _since(now, now, ask)
+            return dataclasses.replace(
+                found, time=tried.snapshot.time, asked=new.time, is_known=False
+            )
         if tried.works is now.works:
             high, later = middle, tried
         else:
@@ -373,4 +395,4 @@ def with_server(snapshot: Snapshot, later: Snapshot, server: str) -> Snapshot:
         "compute": {**compute, "servers": [*compute["servers"], *own]},
         "answers": {**later.document["answers"], **snapshot.document["answers"]},
     }
-    return Snapshot(snapshot.path, document)
+    return snapshot._replace(document=document)

@@ -159,6 +159,14 @@ class NovaClaims:
         """What hosts can't claim even if they are empty."""
         return self if self._own is None else NovaClaims(self._own, is_emptied=True)
 
+    def of_records(self, records: Mapping[str, Any]) -> NovaClaims | None:
+        """The same for other records of the hosts; None without any."""
+        if self._own is None or not records:
+            return None
+        return NovaClaims(
+            dataclasses.replace(self._own, service="", facts=records, warn=None)
+        )
+
     def answers(
         self,
         name: str,

@@ -39,6 +39,7 @@ from osc_traitsched.core.inventory.snapshot import (
     Selectors,
     select,
 )
+from osc_traitsched.core.nova.options import ClaimAnswers
 from osc_traitsched.core.servers.state import moment
 from osc_traitsched.text import near_names
 
@@ -55,10 +56,12 @@ class Snapshot(NamedTuple):
     """An opened file.
 
     :ivar document: what was read of the cloud, with ``time`` and ``tool``
+    :ivar claims: of a Nova that is asked what hosts could claim at that time
     """
 
     path: str
     document: Mapping[str, Any]
+    claims: ClaimAnswers | None = None
 
     @property
     def cloud(self) -> SavedCloud:
@@ -75,7 +78,14 @@ class Snapshot(NamedTuple):
             raise BadConfiguration(self.path, None, reason) from exc
         # Its place may be a path of another machine.
         sources.place = sources.place and "options saved with the snapshot"
+        sources.claims = self.claims
         return sources
+
+    @property
+    def records(self) -> Mapping[str, Any]:
+        """Nova's records of its hosts, by node UUID; empty if it was saved without."""
+        records: Mapping[str, Any] = self.document.get("facts", {}).get("hosts", {})
+        return records
 
     def with_settings(self, sources: SettingsSources) -> Snapshot:
         """The same cloud with other settings."""

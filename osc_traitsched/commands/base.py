@@ -272,8 +272,7 @@ def nova_python(
     timeout = getattr(args, "nova_python_timeout", NOVA_TIMEOUT)
     named, scheduler = getattr(args, "nova_python", None), Service.SCHEDULER.value
     if named is not None:
-        saved = snapshot.read(args.snapshot).document if args.snapshot else {}
-        records = saved.get("facts", {}).get("hosts", {})
+        records = snapshot.read(args.snapshot).records if args.snapshot else {}
         files = settings.conf_files
         return OwnSources(named, nova_conf=files, timeout=timeout, facts=records)
     for each in settings.readings:

@@ -367,9 +367,11 @@ def since(
                 f"{path}: saved on {found.time:%Y-%m-%d %H:%M} UTC, after the cloud of "
                 "the answer. --since needs an earlier snapshot"
             )
-        return found
+        claims = sources.claims and sources.claims.of_records(found.records)
+        return found._replace(claims=claims)
 
     new = command.as_snapshot(sources, snapshot.read(paths[-1]))
+    new = new._replace(claims=sources.claims)
     found = diff.since(paths, new, lambda saved: ask(saved, new), opened)
     is_folder = paths != (path,)
     return dataclasses.replace(found, searched=len(paths) * is_folder)

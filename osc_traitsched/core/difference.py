@@ -600,6 +600,7 @@ class Since:
     :ivar searched: number of snapshots of a folder; 0 for a file
     :ivar asked: when the answer is of, if ``later`` is another snapshot
     :ivar answers: whether all servers found a host at both times
+    :ivar is_known: False if only records of Nova's decide, and the snapshot has none
     """
 
     time: datetime.datetime
@@ -611,3 +612,4 @@ class Since:
     searched: int = 0
     asked: datetime.datetime | None = None
     answers: tuple[bool, bool] = (True, True)
+    is_known: bool = True

@@ -174,6 +174,12 @@ def since_lines(found: Optional[Since]) -> Iterator[Line]:
     now = found.asked or found.later
     when, later = (_time(each, now) for each in (found.time, found.later))
     then = "now" if now == found.later else f"{later}:"
+    if not found.is_known:
+        yield Line(
+            f"{when[:1].upper()}{when[1:]}: not known. NUMA cells or PCI devices "
+            "decide, and that snapshot has no records of them."
+        )
+        return
     if found.searched:
         yield Line(_searched(found, when, later))
     yield Line(f"{when[:1].upper()}{when[1:]}: {had}; {then} {len(found.now)}.")
@@ -239,10 +245,15 @@ class SinceDocument(JsonObject):
     """The time of ``now``: of a folder, when the next snapshot was saved."""
     searched: int
     """How many snapshots the folder has; 0 for a file."""
-    worked: bool = field(lambda found: found.answers[0])
-    """Whether all servers found a host then."""
-    then: Iterable[str] = field(lambda found: sorted(found.before))
-    """Hosts that could take it."""
+    worked: Optional[bool] = field(
+        lambda found: found.answers[0] if found.is_known else None
+    )
+    """Whether all servers found a host then; null if the snapshot lacks the records of
+    Nova's database that decide."""
+    then: Optional[Iterable[str]] = field(
+        lambda found: sorted(found.before) if found.is_known else None
+    )
+    """Hosts that could take it; null like ``worked``."""
     now: Iterable[str] = field(lambda found: sorted(found.now))
     """Hosts that can take it at the later time."""
     causes: Iterable[SinceCause]

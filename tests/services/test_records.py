@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import pathlib
 import subprocess
 
 import pytest
@@ -130,3 +131,21 @@ def test_another_allocation_ratio_is_that_of_cells_too(
     (flavor,) = run(path, *words).json["flavors"]
     assert bool(flavor["servers"]["max"]) is (before == YES)
     assert bool(flavor["after"]["max"]) is (after == YES)
+
+
+def test_an_earlier_snapshot_is_judged_by_its_own_records(saved):
+    old, new = saved(0), saved(24)
+    document = json.loads(pathlib.Path(old).read_text())
+    document["time"] = "2026-11-25T06:00:00Z"
+    words = (new, "one-cell", *ON, "--since", old)
+    pathlib.Path(old).write_text(json.dumps(document))
+    found = explain(*words)
+    assert found.code == NO
+    line = "Yesterday 06:00 UTC: 2 of 8 hosts could take it (cmp02, cmp03); now 0.\n"
+    assert f"{line}No change in the snapshots explains cmp02, cmp03." in found.out
+    del document["facts"]
+    pathlib.Path(old).write_text(json.dumps(document))
+    found = explain(*words)
+    assert "Yesterday 06:00 UTC: not known. NUMA cells or PCI devices" in found.out
+    found = explain(*words, "-f", "json").json["since"]
+    assert (found["worked"], found["then"], found["now"]) == (None, None, [])

@@ -599,6 +599,9 @@ class ClaimAnswers(Protocol):
     ) -> None:
         """Ask at once for many requests, and how many servers up to so many fit."""
 
+    def of_records(self, records: Mapping[str, Any]) -> ClaimAnswers | None:
+        """Its answers on other records of the hosts; None without any."""
+
     def requests(self, servers: Collection[str]) -> Mapping[str, Mapping[str, Any]]:
         """Nova's records of the requests of servers, by UUID; empty for none."""
 
