@@ -1099,7 +1099,7 @@ def free_cells(host: Any) -> str:
         return "no NUMA cells"
     return "; ".join(
         f"cell {cell.id}: {cell.avail_memory} MB and {cell.avail_pcpus} dedicated CPUs "
-        f"free, {len(cell.cpuset)} shared CPUs"
+        f"free, {shared_cpus(cell, host.cpu_allocation_ratio)}"
         + "".join(
             f", {pages.free} of {pages.total} pages of {pages.size_kb} kB free"
             for pages in cell.mempages
@@ -1108,6 +1108,18 @@ def free_cells(host: Any) -> str:
         )
         for cell in cells
     )
+
+
+def shared_cpus(cell: Any, ratio: float) -> str:
+    """How many shared CPUs of a cell are used, of those that NUMATopologyFilter allows.
+
+    A cell has to have as many as a server needs of it, however few are used.
+    """
+    number = len(cell.cpuset)
+    if not number:
+        return "no shared CPUs"
+    limit = f"{number * ratio:g}"
+    return f"{cell.cpu_usage} of {limit} shared CPUs used ({number} x {ratio:g})"
 
 
 def free_devices(host: Any) -> str:

@@ -149,3 +149,10 @@ def test_an_earlier_snapshot_is_judged_by_its_own_records(saved):
     assert "Yesterday 06:00 UTC: not known. NUMA cells or PCI devices" in found.out
     found = explain(*words, "-f", "json").json["since"]
     assert (found["worked"], found["then"], found["now"]) == (None, None, [])
+
+
+def test_a_cell_without_room_says_how_many_shared_cpus_are_used(saved):
+    found = explain(saved(23), "one-cell", *ON)
+    need = "needs NUMA cells: 1 x 4096 MB, 2 shared CPUs"
+    free = "16384 MB and 0 dedicated CPUs free, 23 of 24 shared CPUs used (6 x 4)"
+    assert f"NUMATopologyFilter ({need}; cell 0: {free})" in found.out
