@@ -192,13 +192,13 @@ class Filtering:
         if not having or hints.get(groups.REBUILD_HINT) == groups.REBUILD:
             return self
         answers = {**self.judgment.answers.get(name, {})}
-        own = answers.copy()
+        own, claims = answers.copy(), question.assumptions.claims
         for root, wanted, found in having:
             givers = facts.offers.get((DEDICATED, wanted.amount))
             if givers is None or not givers.isdisjoint(facts.reachable(root)):
                 continue
             answer, origin = own.get(root), wanted.origins[0]
-            if answer is None and question.assumptions.claims is not None:
+            if answer is None and claims is not None and root in claims.counts:
                 # Nova says that all claims pass.
                 continue
             if isinstance(answer, (Unknown, type(None))) and found < wanted.amount:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import types
 
 import pytest
 
@@ -616,12 +617,16 @@ def test_a_host_with_too_few_dedicated_cpus_is_not_to_be_enabled():
     assert [each.hosts for each in fixes] == [(identity("old"),)]
 
 
-def test_what_nova_says_of_its_claims_counts_for_a_host_short_of_dedicated_cpus():
+@pytest.mark.parametrize("has_answered", [True, False])
+def test_only_if_nova_answers_a_host_short_of_dedicated_cpus_is_sure(has_answered):
     found = _pinned(**_OF_FAKE)
-    settings = dataclasses.replace(found.question.assumptions, claims=object())
+    counts = dict.fromkeys(map(identity, _OF_FAKE)) if has_answered else {}
+    claims = types.SimpleNamespace(counts=counts)
+    settings = dataclasses.replace(found.question.assumptions, claims=claims)
     asked = dataclasses.replace(found.question, assumptions=settings)
-    same = Filtering().with_dedicated(asked, found.request, found.facts)
-    assert same == Filtering()
+    said = Filtering().with_dedicated(asked, found.request, found.facts)
+    doubtful = {identity("full"), identity("small")} & said.all_unknown
+    assert bool(doubtful) is not has_answered
 
 
 def test_a_server_that_is_not_pinned_needs_no_dedicated_cpus():
