@@ -14,7 +14,7 @@ from collections.abc import (
     Mapping,
     Sequence,
 )
-from typing import Any
+from typing import Any, TypeVar
 
 from osc_traitsched.app import request
 from osc_traitsched.cloud import lookup
@@ -123,22 +123,48 @@ def answered(
         _options(settings),
         all_lines=False,
     )
-    try:
-        here = {each.compute.uuid for each in hosts} & own.facts.keys()
-        facts = {uuid: own.facts[uuid] for uuid in here}
-        asked = {**asked, "service": own.service, "facts": facts}
-        answer = document.ask(own.nova_python, asked, own.timeout)
-        runs = document.runs(answer, own.nova_python)
-        if own.with_nova or own.service or own.facts:
-            _check_release(answer["nova"], settings, own)
-    except (NovaPythonFails, PluginFails) as exc:
-        if own.warn is None:
-            raise
-        own.warn(f"{exc}. What only Nova's database shows is unknown.")
+    answer = _answer(own, asked, hosts, settings, document.runs)
+    if answer is None:
         return question
+    body, runs = answer
     novas = {each.text for each in plugins if each.is_novas}
-    found = OwnAnswers.read(spec, settings, hosts, runs, novas, answer["nova"])
+    found = OwnAnswers.read(spec, settings, hosts, runs, novas, body["nova"])
     return dataclasses.replace(question, own=found)
+
+
+_T = TypeVar("_T")
+
+
+def _answer(
+    own: OwnSources,
+    asked: Body,
+    hosts: Iterable[HostState],
+    settings: SchedulerSettings,
+    read: Callable[[Body, str], _T],
+) -> tuple[Body, _T] | None:
+    """What that Python answers, and what is read of it; None if it was warned of.
+
+    :raises NovaPythonFails, PluginFails: if nothing warns
+    """
+    uuids = {each.compute.uuid for each in hosts} & own.facts.keys()
+    facts = {uuid: own.facts[uuid] for uuid in uuids}
+    asked = {**asked, "service": own.service, "facts": facts}
+    try:
+        body = document.ask(own.nova_python, asked, own.timeout)
+        found = read(body, own.nova_python)
+        if own.with_nova or own.service or own.facts:
+            _check_release(body["nova"], settings, own)
+    except (NovaPythonFails, PluginFails) as exc:
+        _warn(own, exc)
+        return None
+    return body, found
+
+
+def _warn(own: OwnSources, problem: Exception) -> None:
+    """Warn of a Python that does not answer; raise the problem if nothing warns."""
+    if own.warn is None:
+        raise problem
+    own.warn(f"{problem}. What only Nova's database shows is unknown.")
 
 
 class NovaClaims:
@@ -238,7 +264,8 @@ class NovaClaims:
             try:
                 found = requests(own, new)["requests"]
             except NovaPythonFails as exc:
-                self._give_up(own, exc)
+                _warn(own, exc)
+                self._own = None
                 return self._requests
             self._requests.update((server, found.get(server, {})) for server in new)
             gone = len(new) - len(found)
@@ -247,12 +274,6 @@ class NovaClaims:
                     f"Nova has no record of the request of {count(gone, 'server')}"
                 )
         return self._requests
-
-    def _give_up(self, own: OwnSources, problem: Exception) -> None:
-        if own.warn is None:
-            raise problem
-        own.warn(f"{problem}. What only Nova's database shows is unknown.")
-        self._own = None
 
     def _has(self, key: str, host: HostState) -> bool:
         known = self._known.get(key, {}).get(host.compute.uuid)
@@ -276,16 +297,11 @@ class NovaClaims:
         asked = document.claims(
             *(hosts, texts, novas, _pci_options(settings), most, self._is_emptied)
         )
-        uuids = {each.compute.uuid for each in hosts}
-        records = {uuid: own.facts[uuid] for uuid in uuids & own.facts.keys()}
-        asked = {**asked, "service": own.service, "facts": records}
-        try:
-            body = document.ask(own.nova_python, asked, own.timeout)
-            found = [*document.claimed(body, own.nova_python)]
-            _check_release(body["nova"], settings, own)
-        except (NovaPythonFails, PluginFails) as exc:
-            self._give_up(own, exc)
+        answer = _answer(own, asked, hosts, settings, document.claimed)
+        if answer is None:
+            self._own = None
             return
+        body, found = answer
         self.counts.update((uuid, (*each,)) for uuid, each in body["hosts"].items())
         for key, of_hosts in zip(specs, found):
             self._known.setdefault(key, {}).update(

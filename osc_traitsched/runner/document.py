@@ -14,7 +14,7 @@ import shutil
 import subprocess
 import tempfile
 import zlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple, Optional
 
 from osc_traitsched.core.inventory.snapshot import NodeReport
@@ -141,13 +141,14 @@ class HostClaim(NamedTuple):
         return self.room if has_limits else self.claim_room
 
 
-def claimed(body: Body, command: str) -> Iterator[Mapping[str, HostClaim]]:
+def claimed(body: Body, command: str) -> list[Mapping[str, HostClaim]]:
     """The runner's answers by node UUID, for each server; errors as :func:`judgment`.
 
     Hosts that are down, and servers that Nova can't judge, have no answer.
     """
     if "error" in body:
         _fail(body, command)
+    every: list[Mapping[str, HostClaim]] = []
     for found, wanted in zip(body["claims"], body["wanted"]):
         by_uuid: dict[str, HostClaim] = {}
         for each, free, uuids in zip(found or (), body["free"], body["kinds"]):
@@ -157,10 +158,11 @@ def claimed(body: Body, command: str) -> Iterator[Mapping[str, HostClaim]]:
                 for name, one in each.items()
                 if "unknown" not in one
             }
-            every = [*answers.values()], [*map(as_claim, answers.values())]
-            claim = HostClaim(answers, *map(_room, rooms, every))
+            judged = [*answers.values()], [*map(as_claim, answers.values())]
+            claim = HostClaim(answers, *map(_room, rooms, judged))
             by_uuid.update(dict.fromkeys(uuids, claim))
-        yield by_uuid
+        every.append(by_uuid)
+    return every
 
 
 def _room(room: Sequence[int | None] | None, answers: Iterable[FilterResult]) -> _Room:

@@ -533,13 +533,13 @@ def on_hosts(
 
 
 def answers_of(
-    names: Iterable[str],
+    name: str,
     hosts: Collection[HostState],
     spec: RequestSpec,
     settings: SchedulerSettings,
-) -> dict[str, Mapping[str, FilterResult]]:
-    """Answers of some host filters alone, by filter and provider UUID."""
-    return {name: table.answers(name, hosts, spec, settings) for name in names}
+) -> Mapping[str, FilterResult]:
+    """Answers of one host filter alone, by provider UUID."""
+    return table.answers(name, hosts, spec, settings)
 
 
 def lasting_answers(
@@ -549,7 +549,7 @@ def lasting_answers(
     settings: SchedulerSettings,
 ) -> Mapping[str, FilterResult]:
     """As :func:`answers_of`, with what Nova says that empty hosts can't claim."""
-    found = table.answers(name, hosts, spec, settings)
+    found = answers_of(name, hosts, spec, settings)
     if settings.claims is None:
         return found
     settings = dataclasses.replace(settings, claims=settings.claims.emptied)

@@ -99,7 +99,7 @@ def peer_objections(
 def _judge(
     name: str, host: HostState, spec: RequestSpec, settings: SchedulerSettings
 ) -> FilterResult:
-    return answers_of([name], [host], spec, settings)[name][host.compute.uuid]
+    return answers_of(name, [host], spec, settings)[host.compute.uuid]
 
 
 def _objection(name: str, answer: FilterResult) -> Iterator[Objection]:
