@@ -27,7 +27,7 @@ from osc_traitsched.core.judge import reasons
 from osc_traitsched.core.judge.capacity import FlavorCounter, FlavorFit, Free, HostFit
 from osc_traitsched.core.judge.judgement import Judgement, RefusedRequest, RequestResult
 from osc_traitsched.core.nova.filter import table
-from osc_traitsched.core.nova.filter.compute import claims
+from osc_traitsched.core.nova.filter.compute import needs_claim
 from osc_traitsched.core.nova.filter.state import HostState, host_states
 from osc_traitsched.core.nova.question import Body, ServerSpec
 from osc_traitsched.core.placement.facts import Facts, Room, sizes
@@ -320,7 +320,7 @@ class _Count:
         self._busy = {uuid for uuid, e in reports if e is None or e.running_vms}
         steps = plan.steps if plan else ()
         moved = [(each.to.uuid, each.server_move.question) for each in steps]
-        self._joined = {to for to, asked in moved if claims(asked.request_spec())}
+        self._joined = {to for to, asked in moved if needs_claim(asked.request_spec())}
         self._counted: dict[int, FlavorFit] = {}
         self._like = {
             name: _one(name, _roots(Selectors(hosts=(name,)), facts.snapshot), facts)
@@ -419,7 +419,8 @@ class _Count:
 def _is_claimed(found: Judgement) -> bool:
     """Whether Nova says how many servers fit."""
     question = found.question
-    return question.assumptions.claims is not None and claims(question.request_spec())
+    is_asked = question.assumptions.claims is not None
+    return is_asked and needs_claim(question.request_spec())
 
 
 def _states(found: Judgement) -> tuple[HostState, ...]:

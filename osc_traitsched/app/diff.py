@@ -26,7 +26,7 @@ from osc_traitsched.core.difference import (
 )
 from osc_traitsched.core.errors import BadConfiguration, CloudBroke, TraitSchedError
 from osc_traitsched.core.judge.judgement import Judgement, RequestResult
-from osc_traitsched.core.nova.filter.compute import claims
+from osc_traitsched.core.nova.filter.compute import needs_claim
 from osc_traitsched.core.nova.options import SchedulerSettings
 from osc_traitsched.core.nova.own import NovaPythonFails
 from osc_traitsched.core.nova.question import Body, ServerSpec
@@ -254,7 +254,7 @@ class _Asked(NamedTuple):
     def is_claiming(self) -> bool:
         """Whether nova-compute claims NUMA cells or PCI devices for a request."""
         judged = (each for each in self.judgements if isinstance(each, Judgement))
-        return any(claims(each.question.request_spec()) for each in judged)
+        return any(needs_claim(each.question.request_spec()) for each in judged)
 
     @property
     def hosts(self) -> frozenset[str]:

@@ -26,7 +26,7 @@ from osc_traitsched.core.inventory.snapshot import Compute, NodeReport
 from osc_traitsched.core.judge.filtering import on_hosts
 from osc_traitsched.core.nova import options
 from osc_traitsched.core.nova.filter import table
-from osc_traitsched.core.nova.filter.compute import claims
+from osc_traitsched.core.nova.filter.compute import needs_claim
 from osc_traitsched.core.nova.filter.state import (
     Fails,
     FilterResult,
@@ -222,7 +222,7 @@ class NovaClaims:
         self, spec: RequestSpec, settings: SchedulerSettings
     ) -> Mapping[str, tuple[int | None, int | None]]:
         """How many such servers fit on each host: at least, at most."""
-        is_asked = claims(spec) and not self._is_emptied
+        is_asked = needs_claim(spec) and not self._is_emptied
         known = self._known.get(_key(spec, settings), {}) if is_asked else {}
         has_limits = table.has_cell_limits(settings)
         return {
@@ -246,7 +246,7 @@ class NovaClaims:
         several: dict[str, dict[str, RequestSpec]] = {}
         of_options = {}
         for spec, settings in requests:
-            key = _key(spec, settings) if claims(spec) else ""
+            key = _key(spec, settings) if needs_claim(spec) else ""
             if key and not all(self._has(key, host) for host in there):
                 pci = repr(_pci_options(settings))
                 several.setdefault(pci, {})[key] = spec

@@ -407,7 +407,7 @@ def numa_topology(
     return Unknown(state.NUMA_CELLS, origins[0].key, shown)
 
 
-def claims(spec: RequestSpec) -> bool:
+def needs_claim(spec: RequestSpec) -> bool:
     """Whether nova-compute claims NUMA cells or PCI devices of a flavor or an image."""
     server = spec.server
     return bool(attachments.cpu_origins(server)) or PCI_ALIAS in server.flavor.specs
