@@ -68,7 +68,7 @@ def matching(request: Request, facts: Facts) -> int:
     for each in filter(None, (request, request.fallback)):
         matcher = Matcher.of(each, facts)
         found |= matcher.meeting(matcher.everything)
-    return found
+    return found & ~facts.snapshot.bits.once(short_of_dedicated(request, facts))
 
 
 # Many requests and many hosts: hosts that are alike in all that decides are one.

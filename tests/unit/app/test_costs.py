@@ -62,7 +62,9 @@ def test_a_host_is_shown_by_counting_on_it_alone(night, monkeypatch):
 
 def test_a_shown_host_counts_no_hosts_by_clause(night, monkeypatch):
     counted = counting(monkeypatch, verdict, "_counts")
-    found = host.host(night.cloud, "cmp01", ServerSpec(image=""), night.sources)
+    found = host.host(
+        night.cloud, ServerSpec(image=""), night.sources, CapacityQuery(host="cmp01")
+    )
     assert found.reasons
     assert not counted
     judged = found.capacity.judgements[0]

@@ -63,7 +63,8 @@ def part(found, name):
 
 
 def lines(found, everything=False):
-    return [each.text for each in server_explain.lines(found, NOW, everything)]
+    seen = server_explain.Seen(found, NOW)
+    return [each.text for each in server_explain.lines(seen, everything)]
 
 
 def hosts(found):
@@ -81,7 +82,8 @@ def test_a_host_that_was_named_with_the_zone_is_the_only_one_again():
         assert f"named host {part(found, Name.HOST).value} (recorded by Nova)" in [
             line.strip() for line in lines(found, everything=True)
         ]
-        whole = server_explain.document(found, NOW)
+        seen = server_explain.Seen(found, NOW)
+        whole = server_explain.ServerExplainDocument.of(seen)
         closed("server explain").validate(whole)
         document = saved(request)
         (kind,) = server.failed(SavedCloud(document), sources(document)).kinds

@@ -613,7 +613,9 @@ def test_a_host_with_too_few_dedicated_cpus_is_not_to_be_enabled():
         "flavor": {"vcpus": 2, "ram": 512, "disk": 1, "hw:cpu_policy": "dedicated"},
     }
     found = explained(body, [], small=DISABLED, old=DISABLED)
-    fixes = fix.on_hosts(found.matcher, found.verdict, found.question, found.computes)
+    fixes = fix.on_hosts(
+        found.verdict.matcher, found.verdict, found.question, found.computes
+    )
     assert [each.hosts for each in fixes] == [(identity("old"),)]
 
 
