@@ -400,9 +400,6 @@ def _servers_of_zones(
 # Servers that stay on the other side of an isolation, once files are applied.
 
 
-#: Servers that were misplaced before hosts join are not told, so nobody else counts.
-
-
 def misplaced_servers(
     cloud: Cloud, found: FoundCloud, then: FoundCloud
 ) -> dict[str, MisplacedServers | CloudBroke]:

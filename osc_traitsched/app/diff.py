@@ -287,6 +287,7 @@ def since(
     :param opened: reads one
     """
     now = later = _Asked.of(new, ask)
+    paths, unknown = list(paths), None
     earlier, low, high = None, -1, len(paths)
     while high - low > 1:
         middle = (low + high) // 2
@@ -295,14 +296,19 @@ def since(
             now.is_claiming or tried.is_claiming
         )
         if not tried.is_known or (needs_records and tried.snapshot.claims is None):
-            found = _since(now, now, ask)
-            return dataclasses.replace(
-                found, time=tried.snapshot.time, asked=new.time, is_known=False
-            )
+            # The others may be judged.
+            unknown, high = tried, high - 1
+            del paths[middle]
+            continue
         if tried.works is now.works:
             high, later = middle, tried
         else:
             low, earlier = middle, tried
+    if unknown is not None and not paths:
+        found = _since(now, now, ask)
+        return dataclasses.replace(
+            found, time=unknown.snapshot.time, asked=new.time, is_known=False
+        )
     # Without another answer, the oldest was tried last.
     found = _since(earlier or later, later if earlier else now, ask)
     return dataclasses.replace(found, asked=new.time)

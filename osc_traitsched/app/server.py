@@ -470,7 +470,7 @@ def asked_again(
         moves=_moves(cloud, found.state, failed),
         unread=found.unread_action,
         asked_for=_asked_for(cloud, found, failed),
-        together=found.request.get("num_instances", 1),
+        together=found.request.get("num_instances") or 1,
     )
     kind, flavor = _failed_move(found.state, failed), None
     if failed and failed.action == "resize" and start.asked_for and found.state.host:
@@ -485,6 +485,7 @@ def asked_again(
             _check_zone(given)
             planned = _planned(cloud, found, sources, AskedMove(kind, flavor))
             question, blocked = planned.question, refusals(planned)
+            start = dataclasses.replace(start, parts=_of_move(found.parts))
             is_changed = _current_flavor(cloud, planned.before.flavor) is None
     except CloudBroke as problem:
         return dataclasses.replace(start, problem=problem), None
@@ -492,6 +493,12 @@ def asked_again(
         start, kind=kind, refusals=blocked, is_flavor_changed=is_changed
     )
     return start, question
+
+
+def _of_move(parts: Iterable[Part]) -> tuple[Part, ...]:
+    """Without the host that a server's creation named: it does not bind a move."""
+    old = Name.HOST, Source.SERVER
+    return tuple(each for each in parts if (each.name, each.source) != old)
 
 
 def explained(start: ServerAnswer, explanation: Explanation) -> ServerAnswer:
@@ -517,7 +524,7 @@ def _asked_for(cloud: Cloud, found: Found, failed: Failure | None) -> str:
     kept = found.request.get("image") if action == "rebuild" else None
     # Nova puts the server's own image back after a failure, but not into its record.
     is_new = kept and kept.get("id") != servers_state.image_id(found.body)
-    return str(kept.get("name") or kept["id"]) if kept and is_new else ""
+    return str(kept.get("name") or kept.get("id") or "") if kept and is_new else ""
 
 
 def _moves(

@@ -177,7 +177,7 @@ def since_lines(found: Optional[Since]) -> Iterator[Line]:
     if not found.is_known:
         yield Line(
             f"{when[:1].upper()}{when[1:]}: not known. NUMA cells or PCI devices "
-            "decide, and that snapshot has no records of them."
+            "decide, and Nova can't judge that snapshot's."
         )
         return
     if found.searched:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import pathlib
 import subprocess
@@ -149,6 +150,24 @@ def test_an_earlier_snapshot_is_judged_by_its_own_records(saved):
     assert "Yesterday 06:00 UTC: not known. NUMA cells or PCI devices" in found.out
     found = explain(*words, "-f", "json").json["since"]
     assert (found["worked"], found["then"], found["now"]) == (None, None, [])
+
+
+def test_a_night_without_records_does_not_end_the_search(saved, tmp_path):
+    old, new = saved(0), saved(24)
+    folder = tmp_path / "nights"
+    folder.mkdir()
+    document = json.loads(pathlib.Path(old).read_text())
+    records = document.pop("facts")
+    for day, more in (23, {"facts": records}), (24, {}), (25, {"facts": records}):
+        night = {**document, **more, "time": f"2026-11-{day}T06:00:00Z"}
+        with gzip.open(folder / f"202611{day}T060000Z.json.gz", "wt") as file:
+            json.dump(night, file)
+    words = (new, "one-cell", *ON, "--since", str(folder))
+    found = explain(*words)
+    assert "Worked until yesterday 06:00 UTC" in found.out
+    for day in (23, 25):
+        (folder / f"202611{day}T060000Z.json.gz").unlink()
+    assert ": not known. NUMA cells or PCI devices" in explain(*words).out
 
 
 def test_a_cell_without_room_says_how_many_shared_cpus_are_used(saved):
