@@ -3,8 +3,8 @@
 The annotation of a field is its type, and the docstring below it says what it means.
 Its value is the attribute of that name, unless :func:`field` has a getter.
 
-Annotations must be types, not text: a module of such classes does not import
-``annotations`` from ``__future__``. A type is one of these:
+Annotations are evaluated with the names of their module, on Python 3.9, too:
+``Optional[str]``, not ``str | None``. A type is one of these:
 
 * ``str``, ``int``, ``float``, ``bool``, ``None``, an enum, or a :class:`JsonObject`
 * ``Literal[1]``, or ``Annotated[str, ("a", "b")]`` for the values of a text

@@ -91,7 +91,7 @@ class NovaFilter:
     :ivar on_rebuild: it also runs for a rebuild with another image
     :ivar hints: scheduler hints that only this filter reads
     :ivar aggregate_keys: metadata keys of aggregates that only this filter reads
-    :ivar counts: ``values.MAX_INSTANCES`` or ``MAX_IO_OPS``, if it limits servers or
+    :ivar counts: :data:`MAX_INSTANCES` or :data:`MAX_IO_OPS`, if it limits servers or
         tasks by its first option
     :ivar is_claimed: nova-compute or Cyborg checks the same without the filter, so an
         unknown answer is one of free amounts
