@@ -250,7 +250,9 @@ def _help(action: argparse.Action) -> str:
     choices = ", ".join(map(str, action.choices or ()))
     is_told = _is_closed(action) or choices in text
     more = "" if is_told else f"; one of {choices}"
-    return f"{text[:1].upper()}{text[1:]}{more}."
+    # A value keeps its case.
+    is_value = re.split(r"[ ,]", text)[0] in map(str, action.choices or ())
+    return f"{text[:1] if is_value else text[:1].upper()}{text[1:]}{more}."
 
 
 def _paragraph(text: str) -> nodes.paragraph:

@@ -126,7 +126,7 @@ TABLES: Mapping[str, tuple[tuple[str, ...], Callable[[], _Cells]]] = {
     "options": (("Option", "Default, and where it differs"), _options),
     "reasons": (("``reason``", "What it promises"), _reasons),
     "exit-codes": (("Code", "Meaning"), _exit_codes),
-    "switches": (("``--enable``", "Options", "Nova", "Other defaults"), _switches),
+    "switches": (("WHAT", "Options", "Nova", "Other defaults"), _switches),
     "columns": (("Command", "Columns of its rows", "Only in JSON"), _columns),
 }
 
