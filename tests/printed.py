@@ -14,7 +14,8 @@ _HEADING = re.compile(r"^(\S.*)\n=+$", re.MULTILINE)
 _BLOCK = re.compile(
     r"^( *)\.\. code-block:: console\n\n((?:\1 +.*\n|\n)+)", re.MULTILINE
 )
-_CONTINUED = re.compile(r" \\\n +")
+#: Of a command; an output can have such lines, too.
+_CONTINUED = re.compile(r"^(\$ .*) \\\n +", re.MULTILINE)
 #: What differs from cloud to cloud: UUIDs, projects, and the IDs of aggregates.
 _ID = re.compile(
     r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|\b[0-9a-f]{32}\b"
@@ -62,7 +63,9 @@ def blocks(page: str, verb: str = "") -> Iterator[Printed]:
     headings = [(found.start(), found[1]) for found in _HEADING.finditer(text)]
     numbers: dict[str, int] = {}
     for block in _BLOCK.finditer(text):
-        typed = _CONTINUED.sub(" ", textwrap.dedent(block[2]))
+        typed = textwrap.dedent(block[2])
+        while (joined := _CONTINUED.sub(r"\1 ", typed)) != typed:
+            typed = joined
         first, *output = typed.strip("\n").splitlines()
         if not f"{first} ".startswith(f"$ openstack trait-sched {verb}".rstrip() + " "):
             continue
