@@ -262,7 +262,7 @@ def judge_all(
 def ask_nova(
     questions: Iterable[Question], computes: Iterable[Compute], most: int = 1
 ) -> None:
-    """Ask Nova once what hosts can claim for all questions, if it can be asked."""
+    """Let Nova, if it can be asked, judge the claims of all questions at once."""
     several = tuple(questions)
     claims = several[0].assumptions.claims if several else None
     if claims is not None:

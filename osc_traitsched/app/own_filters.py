@@ -168,7 +168,7 @@ def _warn(own: OwnSources, problem: Exception) -> None:
 
 
 class NovaClaims:
-    """What hosts can claim, as a Nova says that its database or its records tell.
+    """Answers of Nova to what hosts can claim, from its database or a snapshot.
 
     :param is_emptied: as if nothing were on the hosts; then only a no is told
     """

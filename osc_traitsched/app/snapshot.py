@@ -56,7 +56,7 @@ class Snapshot(NamedTuple):
     """An opened file.
 
     :ivar document: what was read of the cloud, with ``time`` and ``tool``
-    :ivar claims: of a Nova that is asked what hosts could claim at that time
+    :ivar claims: answers of Nova from the file's records; None if it is not asked
     """
 
     path: str

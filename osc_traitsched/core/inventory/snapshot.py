@@ -376,7 +376,7 @@ class HostBits:
         return self._sets[bits]
 
     def without(self, some: frozenset[str], *others: frozenset[str]) -> frozenset[str]:
-        """Roots of a set except others, all of which stay; as :meth:`kept`."""
+        """Roots of a set without others. All of these sets stay, see :meth:`of`."""
         found = self.of(some)
         for each in others:
             found &= ~self.of(each)

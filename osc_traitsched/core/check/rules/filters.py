@@ -26,7 +26,6 @@ from osc_traitsched.core.inventory.trait import (
     placement_projects,
     projects_of,
 )
-from osc_traitsched.core.inventory.trait import projects_of as parts_of
 from osc_traitsched.core.nova import image as properties
 from osc_traitsched.core.nova import options, weighers
 from osc_traitsched.core.nova.filter import compute
@@ -212,7 +211,7 @@ def _with_typo(
     having = [
         aggregate
         for aggregate in analysis.survey.nova.aggregates
-        if had in parts_of(aggregate.metadata.get(name, ""))
+        if had in projects_of(aggregate.metadata.get(name, ""))
     ]
     names = sorted(each.name for each in having)
     problem = f"{listed(names, 'aggregate')} {agreed('has', len(names))} {name}={had}"
@@ -231,7 +230,7 @@ def _with_typo(
         when = f"if that is in the aggregate (else set {right} on the flavor)"
     parts = [
         value if part == had and not wrong_key else part
-        for part in parts_of(having[0].metadata[name] if having else "")
+        for part in projects_of(having[0].metadata[name] if having else "")
     ]
     target = aggregate_name(having[0]) if len(having) == 1 else Placeholder("AGGREGATE")
     corrected = Option("--property", f"{compared}={','.join(parts)}")
