@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import collections
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Literal, Optional
 
@@ -363,10 +364,13 @@ def _named(hosts: Sequence[str]) -> str:
     return f" ({ranges(hosts)})" if hosts else ""
 
 
-def _not_on(view: ImageView) -> dict[str, list[str]]:
+def _not_on(view: ImageView) -> Mapping[str, Sequence[str]]:
     """Other hosts, by why most flavors never fit there."""
-    every = [_out(fit.judgement, view.suited) for fit in view.capacity.flavors]
-    return max(every, key=every.count, default={})
+    every = (_out(fit.judgement, view.suited) for fit in view.capacity.flavors)
+    counted = collections.Counter(
+        tuple((why, tuple(names)) for why, names in each.items()) for each in every
+    )
+    return {why: names for each, _ in counted.most_common(1) for why, names in each}
 
 
 def _by_cause(view: ImageView) -> dict[str, list[str]]:

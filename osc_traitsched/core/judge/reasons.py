@@ -77,7 +77,8 @@ def breakdown(
     """
     facts = judgement.facts
     left_out = judgement.candidates.uuids.union(left_out)
-    offers = unused(facts, asked(judgement.request)).offers if lasting else {}
+    emptied = judgement.answers.unused if judgement.answers else unused
+    offers = emptied(facts, asked(judgement.request)).offers if lasting else {}
     groups: dict[tuple[Condition, ...], list[Provider]] = {}
     for rejection, hosts in judgement.grouped_rejections:
         clauses = blamed(rejection)

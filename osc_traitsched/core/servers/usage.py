@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import itertools
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
@@ -384,12 +385,12 @@ class ImageView:
         """Its body."""
         return self.capacity.judgements[0].question.image or {}
 
-    @property
+    @functools.cached_property
     def now(self) -> frozenset[str]:
         """Roots of the hosts with room for some flavor."""
-        return frozenset(root for fit in self.capacity.flavors for root in fit.hosts)
+        return frozenset[str]().union(*(fit.hosts for fit in self.capacity.flavors))
 
-    @property
+    @functools.cached_property
     def suited(self) -> frozenset[str]:
         """Roots of the hosts that some flavor suits, also if they are full."""
         return self.now.union(*(fit.suited for fit in self.capacity.flavors))
