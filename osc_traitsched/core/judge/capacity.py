@@ -86,6 +86,12 @@ def _exact(servers: int, limit: str) -> HostFit:
     return HostFit(Room(servers, servers), limit)
 
 
+@functools.lru_cache(maxsize=4096)
+def _unsure(fit: HostFit) -> HostFit:
+    """The same on a host that a filter may reject."""
+    return fit._replace(room=Room(0, fit.room.most))
+
+
 class Never(NamedTuple):
     """An amount above the largest that any suitable host could give if it were empty.
 
@@ -464,7 +470,7 @@ class FlavorCounter:
                     # Placement allocations and pinned servers can differ.
                     fit = fit.capped(0, self._pinned[root], DEDICATED)
                 if is_sure and root in self._unsure:
-                    fit = fit._replace(room=Room(0, fit.room.most))
+                    fit = _unsure(fit)
                 cap = self._caps.get(root) if is_capped else None
                 if cap is not None:
                     fit = fit.capped(*cap, "")
