@@ -482,6 +482,9 @@ def never(found: Never) -> str:
     unit = words.unit(found.resource_class)
     largest = f"the largest {host} has {found.largest}{unit}"
     most = largest if found.largest else f"no {host} has any"
+    if found.is_of_metal:
+        noun = words.noun(found.resource_class)
+        most = f"only bare metal suits it, and has no {noun} in Placement"
     return f"needs {words.amount(found.amount, found.resource_class)}, {most}"
 
 

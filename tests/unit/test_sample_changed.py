@@ -613,6 +613,21 @@ def test_only_flavors_with_a_class_of_bare_metal_are_to_ask_no_sizes(
     assert "no host has any" in found.out or is_for_nodes
 
 
+def test_a_flavor_whose_only_hosts_are_bare_metal_says_so(asked):
+    def change(document):
+        metal("m1.small")(document)
+        document["placement"]["traits"].append("CUSTOM_IRON")
+        for each in document["placement"]["providers"]:
+            each["traits"] += ["CUSTOM_IRON"] * each["name"].startswith("iron")
+        flavors = document["compute"]["flavors"]
+        (small,) = (each for each in flavors if each["name"] == "m1.small")
+        small["extra_specs"] = {"trait:CUSTOM_IRON": "required"}
+
+    said = "20 GB of disk, only bare metal suits it, and has no disk in Placement"
+    assert f"never: m1.small needs {said}" in asked(change, "capacity m1.small").out
+    assert said in asked(change, "flavor show m1.small").out
+
+
 def test_a_flavor_of_bare_metal_has_hosts(asked):
     change = metal("m1.small", CUSTOM_RACK3=1, **SIZELESS)
     assert asked(change, "explain m1.small ubuntu-24.04").code == 0

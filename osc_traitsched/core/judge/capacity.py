@@ -24,6 +24,7 @@ from osc_traitsched.core.nova.filter import table
 from osc_traitsched.core.nova.request import Request
 from osc_traitsched.core.placement.facts import (
     DEDICATED,
+    SIZES,
     Facts,
     Fit,
     Group,
@@ -96,12 +97,14 @@ class Never(NamedTuple):
     """An amount above the largest that any suitable host could give if it were empty.
 
     :ivar is_of_all: no other host could give more, either
+    :ivar is_of_metal: a size of the flavor, and all suitable hosts are Ironic's nodes
     """
 
     resource_class: str
     amount: int
     largest: int
     is_of_all: bool = True
+    is_of_metal: bool = False
 
 
 class Largest(NamedTuple):
@@ -175,7 +178,10 @@ class Counter:
             if given.isdisjoint(itertools.chain(*map(facts.reachable, roots))):
                 largest, of_all = self._largest(name, roots), self._largest(name, hosts)
                 if largest < amount:
-                    return Never(name, amount, largest, largest == of_all)
+                    is_metal = facts.snapshot.nova.ironic.keys() >= {*roots}
+                    is_of_metal = name in SIZES and is_metal
+                    is_of_all = largest == of_all
+                    return Never(name, amount, largest, is_of_all, is_of_metal)
         return None
 
     def _largest(self, name: str, roots: Iterable[str]) -> int:
