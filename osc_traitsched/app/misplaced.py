@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-from collections.abc import Iterable
+from collections.abc import Container, Iterable, Mapping
 
 from osc_traitsched.app import gc_paused, listing, settings
 from osc_traitsched.app.settings import SettingsSources
@@ -15,13 +15,21 @@ from osc_traitsched.cloud.service import Cloud, Service
 from osc_traitsched.core.inventory.snapshot import Aggregate, Nova, Selectors, Snapshot
 from osc_traitsched.core.nova.clause import Resource
 from osc_traitsched.core.nova.evidence import with_evidence
-from osc_traitsched.core.nova.filter.state import host_states
+from osc_traitsched.core.nova.filter.compute import needs_claim
+from osc_traitsched.core.nova.filter.state import HostState, host_states
 from osc_traitsched.core.nova.filter.table import enabled
+from osc_traitsched.core.nova.options import SchedulerSettings
 from osc_traitsched.core.nova.request import Request
 from osc_traitsched.core.placement import limits
 from osc_traitsched.core.placement.facts import Facts
 from osc_traitsched.core.placement.matcher import amounts
-from osc_traitsched.core.servers.fleet import Demand, Demands, Fleet, PeerIndex
+from osc_traitsched.core.servers.fleet import (
+    Demand,
+    Demands,
+    Fleet,
+    PeerIndex,
+    Resident,
+)
 from osc_traitsched.core.servers.misplaced import (
     FleetJudge,
     JudgedServer,
@@ -53,8 +61,8 @@ def placements(cloud: Cloud, scope: Scope, sources: SettingsSources) -> Placemen
     """Read servers, and judge each against its own host.
 
     Requests beside the servers: as many as ``explain`` makes, and a few for each
-    hundred images, each thousand server groups, and each amount that misplaced servers
-    need.
+    hundred images, each thousand server groups, each sharing provider, each amount that
+    misplaced servers need, and each of up to 25 full hosts.
 
     :raises NothingMatches: for a selector or a project that matches nothing
     :raises Refusal: for filters with which nova-scheduler does not start
@@ -101,10 +109,12 @@ def _judged(
     snapshot = listed.with_nova(Nova(computes, aggregates))
     known = [each for each in computes if each.uuid in snapshot.by_uuid]
     judging = FleetJudge(fleet, demands, peer_index, known)
-    facts = _facts(cloud.placement, snapshot, judging.demands)
+    own_roots = {judging.root(each) for each in fleet.residents}
+    facts = _facts(cloud.placement, snapshot, judging.demands, own_roots)
     found = host_states(known, aggregates)
     states = {each.compute.uuid: each for each in found}
     classes = _classes(judging.demands)
+    _ask_nova(judging, fleet.residents, states, demands.assumptions)
     own = OwnHosts(facts, classes, states, demands.assumptions)
     placed = tuple(judging.not_fine(own))
     wanted = {
@@ -118,6 +128,23 @@ def _judged(
         demands.assumptions.claims.ask(specs, found)
     other_hosts = OtherHosts(facts, states, demands.assumptions)
     return tuple(judging.with_destinations(placed, other_hosts))
+
+
+def _ask_nova(
+    judging: FleetJudge,
+    servers: Iterable[Resident],
+    states: Mapping[str, HostState],
+    settings: SchedulerSettings,
+) -> None:
+    """Let Nova, if it can be asked, say at once what hosts of servers can't claim."""
+    specs, hosts = {}, {}
+    for server in servers if settings.claims else ():
+        spec, root = judging.demand(server).spec, judging.root(server) or ""
+        if spec is not None and needs_claim(spec) and root in states:
+            specs[id(spec)], hosts[root] = spec, states[root]
+    if settings.claims:
+        asked = ((spec, settings) for spec in specs.values())
+        settings.claims.emptied.ask(asked, hosts.values())
 
 
 def _service_hosts(cloud: Cloud, selectors: Selectors | None) -> frozenset[str] | None:
@@ -149,11 +176,18 @@ def _peer_index(
     return peer_index
 
 
-def _facts(placement: Service, snapshot: Snapshot, demands: Iterable[Demand]) -> Facts:
+def _facts(
+    placement: Service,
+    snapshot: Snapshot,
+    demands: Iterable[Demand],
+    roots: Container[str | None],
+) -> Facts:
     """Read traits, aggregates and classes of hosts, but no free amounts.
 
-    Full hosts are missing in answers for all hosts. Only trees of them are read: a
-    single provider gives all that its servers have.
+    Full hosts are missing in answers for all hosts. Of many, those of several providers
+    are read: a single one gives all that its servers have.
+
+    :param roots: of the hosts that have the servers
     """
     clauses = (
         dataclasses.replace(clause, origins=())
@@ -165,12 +199,11 @@ def _facts(placement: Service, snapshot: Snapshot, demands: Iterable[Demand]) ->
     facts = allocation_candidates.gather(
         placement, snapshot, [asked], NOTHING, figures=True
     )
-    trees = facts.snapshot.host_trees
-    unread = (
-        host
-        for host in facts.snapshot.hosts
-        if len(trees[host.uuid]) > 1 and not facts.stock.keys() >= {*trees[host.uuid]}
-    )
+    facts = allocation_candidates.with_pools(placement, facts)
+    trees, read = facts.snapshot.host_trees, facts.stock.keys()
+    own = (host for host in facts.snapshot.hosts if host.uuid in roots)
+    unread = [host for host in own if not read >= {*trees[host.uuid]}]
+    unread.sort(key=lambda host: len(facts.reachable(host.uuid)) == 1)
     return allocation_candidates.with_inventories(placement, facts, unread)
 
 

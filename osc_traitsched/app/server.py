@@ -36,9 +36,13 @@ from osc_traitsched.core.errors import (
 )
 from osc_traitsched.core.inventory.snapshot import Compute, Nova, only_host
 from osc_traitsched.core.judge.judge import Explanation
-from osc_traitsched.core.judge.judgement import RefusedRequest, RequestResult
+from osc_traitsched.core.judge.judgement import (
+    Judgement,
+    RefusedRequest,
+    RequestResult,
+)
 from osc_traitsched.core.nova import evidence
-from osc_traitsched.core.nova.filter.state import ServerGroup
+from osc_traitsched.core.nova.filter.state import ServerGroup, host_states
 from osc_traitsched.core.nova.options import ClaimAnswers, SchedulerSettings
 from osc_traitsched.core.nova.question import (
     SAME_HOST,
@@ -440,7 +444,7 @@ def answer(
     if question is None:
         return start
     try:
-        found = explained(start, explainer(cloud, question))
+        found = _with_own_host(cloud, explained(start, explainer(cloud, question)))
         judgement = found.judgement
         if found.renewed and judgement and judgement.answer is Answer.NO:
             newer = explainer(cloud, found.renewed)
@@ -448,6 +452,28 @@ def answer(
         return found
     except CloudBroke as problem:
         return dataclasses.replace(start, problem=problem)
+
+
+def _with_own_host(cloud: Cloud, found: ServerAnswer) -> ServerAnswer:
+    """The answer with all that decides about a server's host, if it runs there well."""
+    explanation, placement = found.explanation, cloud.placement
+    judgement = found.judgement
+    if explanation is None or found.failure or not isinstance(judgement, Judgement):
+        return found
+    own = [host for host in judgement.hosts if host.name == found.state.node]
+    if not own:
+        return found
+    facts = allocation_candidates.with_figures(placement, judgement.facts, own)
+    facts = allocation_candidates.with_pools(placement, facts)
+    question, nodes = judgement.question, judgement.computes
+    if (claims := question.assumptions.claims) is not None:
+        there = [nodes[host.uuid] for host in own if host.uuid in nodes]
+        asked = [(question.request_spec(), question.assumptions)]
+        claims.emptied.ask(asked, host_states(there, question.aggregates))
+    judgement = dataclasses.replace(judgement, facts=facts)
+    return dataclasses.replace(
+        found, explanation=dataclasses.replace(explanation, judgement=judgement)
+    )
 
 
 def asked_again(

@@ -9,15 +9,21 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Annotated, Literal, NamedTuple, Optional
 
 from osc_traitsched.core.answer import Answer, Reason
+from osc_traitsched.core.inventory.snapshot import Provider
 from osc_traitsched.core.judge.judgement import (
     Judgement,
     RefusedRequest,
     RequestResult,
 )
 from osc_traitsched.core.judge.reasons import breakdown, is_of_zone
-from osc_traitsched.core.nova.clause import HostFilter, Resource
+from osc_traitsched.core.nova.clause import Condition, HostFilter, Resource
 from osc_traitsched.core.servers.failure import Changes, Failure, ServerAnswer, Stage
-from osc_traitsched.core.servers.fleet import FailedKind, FailedServer, FailedServers
+from osc_traitsched.core.servers.fleet import (
+    FailedKind,
+    FailedServer,
+    FailedServers,
+    NotKnown,
+)
 from osc_traitsched.core.servers.misplaced import of_own_host
 from osc_traitsched.core.servers.state import Name
 from osc_traitsched.documents import JsonObject, field
@@ -220,7 +226,7 @@ def _of_host(
         reason
         for each in found.conditions
         if isinstance(judgement, Judgement)
-        for reason in verdict.of_hosts(each, judgement, hosts)
+        for reason in _why(each, judgement, hosts)
     )
     if can is Answer.NO and isinstance(judgement, RefusedRequest):
         text = explain_words.text(judgement.refusal, is_moved=False)
@@ -238,10 +244,22 @@ def _of_host(
         text = explain_words.text(judgement.refusal, is_moved=False)
         yield Line(f"A new server like it: {text}", Tone.DOUBT)
     else:
-        yield Line(f"Can't tell if Nova would allow {host}.", Tone.DOUBT)
+        texts = [e.text for e in found.doubts if isinstance(e, NotKnown)]
+        why = f": {'; '.join(texts)}" if texts else ""
+        yield Line(f"Can't tell if Nova would allow {host}{why}.", Tone.DOUBT)
     for each in list(verdict.lines(judgement))[1:]:
         if each.tone is Tone.DOUBT:
             yield each
+
+
+def _why(
+    condition: Condition, judgement: Judgement, hosts: Sequence[Provider]
+) -> Iterator[str]:
+    """Why its host fails; room is not judged."""
+    if isinstance(condition, Resource):
+        yield f"has no {explain_words.noun(condition.resource_class)}"
+    else:
+        yield from verdict.of_hosts(condition, judgement, hosts)
 
 
 def _name(answer: ServerAnswer) -> str:

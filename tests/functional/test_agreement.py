@@ -34,18 +34,10 @@ from tests.services import drawn
 pytestmark = pytest.mark.one_client
 
 IN_LINE, CLOUDS = 40, 10 * int(os.environ.get("TRAITSCHED_CLOUDS", "20"))
-#: Clouds on which commands still differ: each is a fault to fix.
-FAULTS = {
-    121: "server explain does not say that a host has none of a class",
-    151: "server misplaced is silent on a trait that the flavor forbids",
-}
 
 
 def _param(seed):
-    marks = [pytest.mark.full] if seed >= IN_LINE else []
-    if seed in FAULTS:
-        marks.append(pytest.mark.xfail(strict=True, reason=FAULTS[seed]))
-    return pytest.param(seed, marks=marks)
+    return pytest.param(seed, marks=[pytest.mark.full] if seed >= IN_LINE else [])
 
 
 SEEDS = list(map(_param, range(max(IN_LINE, CLOUDS))))
@@ -378,8 +370,8 @@ def of_servers(asking: Asking) -> Iterator[Pair]:
 
 
 #: Where ``server explain`` knows more than ``server misplaced``: checks of nova-api for
-#: new servers, classes of full hosts, and filters that keys of flavors hint at.
-KNOWN_BETTER = "A new server like it|it is short of|in no aggregate with"
+#: new servers, and filters that keys of flavors hint at.
+KNOWN_BETTER = "A new server like it|in no aggregate with"
 
 
 def of_own_hosts(asking: Asking) -> Iterator[Pair]:

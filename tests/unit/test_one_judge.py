@@ -19,7 +19,6 @@ DECIDING = {
     "osc_traitsched.core.placement.matcher.Matcher",
     *(f"{TABLE}.{name}" for name in ("judge", "judge_all", "answers", "unsettled")),
     *(f"{TABLE}.{name}" for name in ("with_late_check", "with_novas")),
-    "osc_traitsched.core.judge.filtering.answers_of",
     "osc_traitsched.core.judge.filtering.lasting_answers",
     "osc_traitsched.core.judge.verdict.Reasons",
     *(
@@ -34,8 +33,11 @@ EXCEPTIONS: Mapping[tuple[str, str], str] = {
         "lasting_answers",
     ): "a rule is about what one filter makes of "
     "all hosts, of a flavor or an image that Nova may not even accept",
-    ("core/servers/misplaced.py", "answers_of"): "a server is judged against the host "
-    "that it is on: filters that read use or services are left out",
+    (
+        "core/servers/misplaced.py",
+        "lasting_answers",
+    ): "a server is judged against the host that it is on: filters that read use or "
+    "services are left out",
     ("core/servers/misplaced.py", "Reasons"): "what a server on a host asks "
     "of Placement but amounts, which it has already",
 }

@@ -532,24 +532,14 @@ def on_hosts(
     return Filtering(judgment, differences=differences, unsettled=more.names)
 
 
-def answers_of(
-    name: str,
-    hosts: Collection[HostState],
-    spec: RequestSpec,
-    settings: SchedulerSettings,
-) -> Mapping[str, FilterResult]:
-    """Answers of one host filter alone, by provider UUID."""
-    return table.answers(name, hosts, spec, settings)
-
-
 def lasting_answers(
     name: str,
     hosts: Collection[HostState],
     spec: RequestSpec,
     settings: SchedulerSettings,
 ) -> Mapping[str, FilterResult]:
-    """As :func:`answers_of`, with what Nova says that empty hosts can't claim."""
-    found = answers_of(name, hosts, spec, settings)
+    """Answers of one host filter, and of Nova what empty hosts can't claim; by UUID."""
+    found = table.answers(name, hosts, spec, settings)
     if settings.claims is None:
         return found
     settings = dataclasses.replace(settings, claims=settings.claims.emptied)

@@ -14,8 +14,8 @@ from osc_traitsched.core.errors import Refusal
 from osc_traitsched.core.inventory.snapshot import Compute
 from osc_traitsched.core.judge.filtering import (
     Filtering,
-    answers_of,
     check_policy,
+    lasting_answers,
     on_hosts,
 )
 from osc_traitsched.core.judge.hosts import matching_hosts
@@ -73,7 +73,8 @@ from osc_traitsched.core.servers.fleet import (
 # Host filters, as if the server were not on its host.
 #
 # Filters that compare amounts are skipped: the server has its room, and its usage
-# counts on its own host. A service that is down does not make a server misplaced.
+# counts on its own host. Nova, if it can be asked, says what not even an empty host can
+# claim. A service that is down does not make a server misplaced.
 
 
 def filter_objections(
@@ -99,7 +100,7 @@ def peer_objections(
 def _judge(
     name: str, host: HostState, spec: RequestSpec, settings: SchedulerSettings
 ) -> FilterResult:
-    return answers_of(name, [host], spec, settings)[host.compute.uuid]
+    return lasting_answers(name, [host], spec, settings)[host.compute.uuid]
 
 
 def _objection(name: str, answer: FilterResult) -> Iterator[Objection]:
@@ -221,6 +222,11 @@ class Objections:
 _PEERS_NOT_READ = NotKnown("not all servers of its group or hints were looked for")
 
 
+_NO_DEDICATED = NotKnown(
+    "its host has no dedicated CPUs, and may have [compute]cpu_shared_set"
+)
+
+
 def host_not_listed(host: str) -> NotKnown:
     """The doubt about a server whose host has no compute node or provider."""
     return NotKnown(f"Nova does not list its host {host}, or Placement has no provider")
@@ -331,6 +337,8 @@ class OwnHosts:
                         "its host is full, and what each of its providers gives was "
                         "not read"
                     )
+                elif each is request.fallback and self._may_not_pin(root):
+                    yield _NO_DEDICATED
                 return
             failing = failing or list(found)
         yield from failing
@@ -354,16 +362,29 @@ class OwnHosts:
             *(Unmet(clause, True) for clause in _of(clauses, together & ~alone)),
         )
 
+    def _may_not_pin(self, root: str) -> bool:
+        """Whether a host has no dedicated CPUs, and Nova can't say what it does then.
+
+        nova/virt/libvirt/driver.py, ``_get_vcpu_available``
+        """
+        facts, claims = self._facts, self._settings.claims
+        is_read = all(uuid in facts.stock for uuid in facts.reachable(root))
+        is_asked = claims is not None and root in claims.emptied.counts
+        return is_read and root not in facts.dedicated and not is_asked
+
     def _is_unread(self, request: Request, root: str) -> bool:
         facts = self._facts
         others = facts.reachable(root)
         if len(others) == 1 or all(uuid in facts.stock for uuid in others):
             return False
-        has = facts.traits.get(root, frozenset())
+        own, *more = (facts.traits.get(uuid, frozenset()) for uuid in others)
+        every = own.union(*more)
         return any(
-            isinstance(clause, Trait) and (clause.group or clause.name not in has)
+            clause.name in every
+            if clause.forbidden
+            else clause.group or clause.name not in own
             for clause in request.clauses
-            if not (isinstance(clause, Trait) and clause.forbidden)
+            if isinstance(clause, Trait)
         )
 
 

@@ -257,15 +257,18 @@ BODIES = {
                 },
                 "resource_provider_generation": 3,
             }
-            for uuid in (CMP01, CMP03)
+            for uuid in (CMP01, CMP02, CMP03)
         },
         f"/resource_providers/{GPU}/inventories": {
             "inventories": {"VGPU": _inventory(4)},
             "resource_provider_generation": 3,
         },
-        f"/resource_providers/{CMP03}/usages": {
-            "usages": {"VCPU": 0, "MEMORY_MB": MEMORY_USED[CMP03], "DISK_GB": 0},
-            "resource_provider_generation": 3,
+        **{
+            f"/resource_providers/{uuid}/usages": {
+                "usages": {"VCPU": 0, "MEMORY_MB": used, "DISK_GB": 0},
+                "resource_provider_generation": 3,
+            }
+            for uuid, used in MEMORY_USED.items()
         },
         **{
             f"/resource_providers/{uuid}/traits": {

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import types
 
 import pytest
 
 from osc_traitsched.core.answer import Answer
 from osc_traitsched.core.nova.filter import special
-from osc_traitsched.core.nova.filter.state import ServerGroup
+from osc_traitsched.core.nova.filter.state import OWN as OWN_REASON
+from osc_traitsched.core.nova.filter.state import Fails, ServerGroup
 from osc_traitsched.core.servers.fleet import Fleet
 from osc_traitsched.core.servers.misplaced import of_own_host
 from tests.property.building import identity
@@ -323,6 +325,39 @@ OWN = {
 def test_a_server_on_its_host_is_judged_as_all_servers_are(specs, can):
     body = {"cloud": {"a": {"traits": []}}, "flavor": specs}
     found = explained(body, [], special.CAPABILITIES, **REPORTED)
+    assert of_own_host(found, "a").can is can
+
+
+#: What Nova, if it is asked, says that the host can't claim even if it is empty.
+NOTHING_CLAIMED = {}, frozenset([identity("a")])
+NO_CPUS = (
+    {identity("a"): Fails(OWN_REASON, "", "1 CPU", ("0 CPUs",))},
+    NOTHING_CLAIMED[1],
+)
+PINNED = {
+    "no Nova": (None, 0, Answer.UNKNOWN),
+    "no Nova, and dedicated CPUs": (None, 4, Answer.YES),
+    "it can't pin": (NO_CPUS, 0, Answer.NO),
+    "it can pin": (NOTHING_CLAIMED, 0, Answer.YES),
+    "it is not known": (({}, ()), 0, Answer.UNKNOWN),
+}
+
+
+@pytest.mark.parametrize(("says", "dedicated", "can"), PINNED.values(), ids=PINNED)
+def test_a_pinned_server_is_on_a_host_that_can_pin(says, dedicated, can):
+    free = {"VCPU": 4, "MEMORY_MB": 4096, "DISK_GB": 10}
+    stock = {**free, "PCPU": dedicated} if dedicated else free
+    body = {"cloud": {"a": {"inventories": stock}}}
+    body["flavor"] = {"vcpus": 1, "ram": 512, "disk": 1, "hw:cpu_policy": "dedicated"}
+    found = explained(body, [], special.NUMA_TOPOLOGY)
+    if says is not None:
+        answers, counts = says
+        quiet = types.SimpleNamespace(answers=lambda *asked: answers, counts=counts)
+        settings = found.question.assumptions
+        claims = types.SimpleNamespace(emptied=quiet)
+        settings = dataclasses.replace(settings, claims=claims)
+        asked = dataclasses.replace(found.question, assumptions=settings)
+        found = dataclasses.replace(found, question=asked)
     assert of_own_host(found, "a").can is can
 
 

@@ -1,0 +1,151 @@
+"""Servers of the sample cloud against their own hosts, changed in what decides."""
+
+from __future__ import annotations
+
+import copy
+import json
+import types
+
+import pytest
+
+from osc_traitsched.app import misplaced
+from osc_traitsched.app import server as app_server
+from osc_traitsched.app.misplaced import Scope
+from osc_traitsched.app.snapshot import Snapshot
+from osc_traitsched.core.nova.question import ServerSpec
+from tests.unit.conftest import WHOLE
+from tests.unit.test_sample_changed import provided, server
+
+CARD = "CUSTOM_CARD"
+
+
+def provider(document, name):
+    return next(p for p in document["placement"]["providers"] if p["name"] == name)
+
+
+def asking(document, **specs):
+    """Another copy of its flavor for a server on cmp02."""
+    body = server(document, "app-1")["flavor"]
+    body["extra_specs"] = {key.replace("__", ":"): each for key, each in specs.items()}
+
+
+def judged(asked, change):
+    """Exit code and verdict of ``server explain``; what ``server misplaced`` says."""
+    explained = asked(change, "server explain app-1")
+    rows = json.loads(asked(change, "server misplaced --unknown -f json").out)
+    row = next((each for each in rows if each["name"] == "app-1"), {})
+    verdict = explained.out.splitlines()[2]
+    return explained.code, verdict, row.get("answer"), row.get("reason")
+
+
+def test_a_full_host_without_a_class_is_told_from_one_with_it(asked):
+    def change(document, has_card=False):
+        asking(document, resources__CUSTOM_CARD="1")
+        own = provider(document, "cmp02")
+        document["placement"]["resource_classes"].append(CARD)
+        card = {**own["inventories"]["DISK_GB"], "total": 1, "max_unit": 1, "used": 0}
+        provider(document, "cmp03")["inventories"][CARD] = card
+        if has_card:
+            own["inventories"][CARD] = {**card, "used": 1}
+        for each in own["inventories"].values():
+            each["used"] = int(each["total"] * each["allocation_ratio"])
+
+    assert judged(asked, change) == (
+        3,
+        "Nova would no longer allow cmp02: it has no CUSTOM_CARD.",
+        "misplaced",
+        ["has no CUSTOM_CARD (flavor)"],
+    )
+    code, _, answer, _ = judged(asked, lambda document: change(document, True))
+    assert (code, answer) == (0, None)
+
+
+def test_a_forbidden_trait_counts_if_only_a_pool_lacks_it(asked):
+    def change(document):
+        asking(document, trait__CUSTOM_SSD="forbidden")
+        own = provider(document, "cmp02")
+        own["traits"].append("CUSTOM_SSD")
+        del own["inventories"]["DISK_GB"]
+        pool = provided(document, "pool", DISK_GB=9000)
+        pool["traits"] = ["MISC_SHARES_VIA_AGGREGATE"]
+        pool["aggregates"] = own["aggregates"]
+
+    assert judged(asked, change) == (
+        3,
+        "Nova would no longer allow cmp02: it has trait CUSTOM_SSD.",
+        "misplaced",
+        ["has trait CUSTOM_SSD (flavor) together with the rest"],
+    )
+
+
+@pytest.mark.parametrize(("units", "code", "answer"), [(0, 8, "unknown"), (4, 0, None)])
+def test_a_host_without_dedicated_cpus_may_not_pin(asked, units, code, answer):
+    def change(document):
+        asking(document, hw__cpu_policy="dedicated")
+        document["placement"]["resource_classes"].append("PCPU")
+        own = provider(document, "cmp02")["inventories"]
+        if units:
+            more = {"total": units, "max_unit": units, "allocation_ratio": 1.0}
+            own["PCPU"] = {**own["VCPU"], **more, "used": units}
+
+    found = judged(asked, change)
+    assert (found[0], found[2]) == (code, answer)
+    assert ("its host has no dedicated CPUs" in found[1]) is (not units)
+
+
+class Claims:
+    """A Nova that can claim everything, and has these records of requests.
+
+    :ivar read: IDs of the servers whose requests were read
+    :ivar claimed: hosts whose claims were asked for, as if they were empty
+    """
+
+    counts = types.MappingProxyType({})
+
+    def __init__(self, requests=()):
+        self.read, self.claimed = [], []
+        self._requests = dict(requests)
+        self.emptied = types.SimpleNamespace(
+            ask=self._ask, answers=lambda *asked: {}, counts={}
+        )
+
+    def requests(self, servers):
+        self.read.append([*servers])
+        return self._requests
+
+    def answers(self, name, hosts, spec, settings):
+        return {}
+
+    def ask(self, requests, hosts, most=1):
+        pass
+
+    def _ask(self, requests, hosts):
+        if specs := [*requests]:
+            self.claimed.append((len(specs), {each.host for each in hosts}))
+
+
+def sources_with(document, claims):
+    saved = Snapshot("cloud.json", document)
+    sources = saved.sources
+    sources.claims = claims
+    return saved.cloud, sources
+
+
+def placements(document, claims):
+    """Names of misplaced and of unknown servers."""
+    cloud, sources = sources_with(document, claims)
+    found = misplaced.placements(cloud, Scope(), sources)
+    return [{e.server.name for e in each} for each in (found.misplaced, found.unknown)]
+
+
+def test_nova_is_asked_at_once_what_hosts_of_pinned_servers_can_claim():
+    document = copy.deepcopy(WHOLE)
+    for name in ("app-1", "app-3"):
+        server(document, name)["flavor"]["extra_specs"] = {"hw:cpu_policy": "dedicated"}
+    claims = Claims()
+    placements(document, claims)
+    assert claims.claimed == [(1, {"cmp02", "cmp03"})]
+    claims = Claims()
+    cloud, sources = sources_with(document, claims)
+    app_server.answer(cloud, "app-1", ServerSpec(), sources)
+    assert claims.claimed == [(1, {"cmp02"})]
