@@ -41,6 +41,8 @@ from osc_traitsched.core.servers.misplaced import (
 
 #: So many servers of groups and hints are looked up one at a time.
 MOST_LOOKED_FOR = 200
+#: Nova's records of requests are read of so many servers whose image is deleted.
+MOST_RECORDS = 1000
 
 
 @dataclasses.dataclass(frozen=True)
@@ -62,7 +64,8 @@ def placements(cloud: Cloud, scope: Scope, sources: SettingsSources) -> Placemen
 
     Requests beside the servers: as many as ``explain`` makes, and a few for each
     hundred images, each thousand server groups, each sharing provider, each amount that
-    misplaced servers need, and each of up to 25 full hosts.
+    misplaced servers need, and each of up to 25 full hosts. If an image is deleted,
+    Nova's records of the requests are read at once.
 
     :raises NothingMatches: for a selector or a project that matches nothing
     :raises Refusal: for filters with which nova-scheduler does not start
@@ -78,6 +81,10 @@ def placements(cloud: Cloud, scope: Scope, sources: SettingsSources) -> Placemen
     hosts = _service_hosts(cloud, scope.selectors)
     fleet = fleets.fleet(cloud, hosts, project)
     images = lookup.images_of_ids(cloud, fleet.images)
+    gone = [*fleet.of_images(fleet.images - images.keys())][:MOST_RECORDS]
+    if gone:
+        claims = sources.claims
+        fleet.with_requests(cloud.requests or (claims.requests(gone) if claims else {}))
     is_complete = hosts is None and project is None
     silent = fleets.silent_hosts(cloud)
     peer_index = _peer_index(cloud, fleet, is_complete, bool(silent))

@@ -93,6 +93,28 @@ def test_a_host_without_dedicated_cpus_may_not_pin(asked, units, code, answer):
     assert ("its host has no dedicated CPUs" in found[1]) is (not units)
 
 
+# Servers whose image is deleted.
+
+
+GONE = {
+    "id": "1a000001-0000-4000-8000-00000000000a",
+    "name": "gone",
+    "disk_format": "raw",
+    "properties": {},
+}
+NOT_JUDGED = "its image is deleted, and so is what it required"
+
+
+def without_image(**properties):
+    """The sample with a deleted image of a server, and Nova's record of its request."""
+    document = copy.deepcopy(WHOLE)
+    body = server(document, "app-1")
+    body["image"] = {"id": GONE["id"], "properties": {}}
+    image = {**GONE, "properties": properties}
+    record = {"availability_zone": None, "image": image, "devices": []}
+    return document, {body["id"]: record}
+
+
 class Claims:
     """A Nova that can claim everything, and has these records of requests.
 
@@ -136,6 +158,39 @@ def placements(document, claims):
     cloud, sources = sources_with(document, claims)
     found = misplaced.placements(cloud, Scope(), sources)
     return [{e.server.name for e in each} for each in (found.misplaced, found.unknown)]
+
+
+@pytest.mark.parametrize(
+    ("properties", "is_misplaced"),
+    [({}, False), ({"trait:CUSTOM_SSD": "required"}, True)],
+)
+def test_a_record_has_what_a_deleted_image_required(properties, is_misplaced):
+    document, requests = without_image(**properties)
+    (identity,) = requests
+    claims = Claims(requests)
+    found, unknown = placements(document, claims)
+    assert ("app-1" in found, unknown) == (is_misplaced, set())
+    assert claims.read == [[identity]]
+    assert placements(document, Claims())[1] == {"app-1"}
+
+
+def test_a_record_has_the_zone_that_an_old_api_does_not_show(asked):
+    def change(document):
+        body, requests = without_image()
+        document.update(body, compute_maximum="2.95", requests=requests)
+        (found,) = requests.values()
+        found["availability_zone"] = "az-west"
+
+    rows = json.loads(asked(change, "server misplaced --unknown -f json").out)
+    (row,) = (each for each in rows if each["name"] == "app-1")
+    assert row["answer"] == "misplaced"
+    assert row["reason"] == ["is outside the availability zone of aggregate west"]
+
+
+def test_no_record_is_read_if_no_image_is_deleted():
+    claims = Claims()
+    placements(copy.deepcopy(WHOLE), claims)
+    assert claims.read == claims.claimed == []
 
 
 def test_nova_is_asked_at_once_what_hosts_of_pinned_servers_can_claim():

@@ -6,7 +6,7 @@ import dataclasses
 import datetime
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
 from typing import Any, NamedTuple, Union
 
 from osc_traitsched.core.change.effects import Server, brief_name, named
@@ -139,6 +139,8 @@ _LAUNCHED = "OS-SRV-USG:launched_at"
 _ROOT = "OS-EXT-SRV-ATTR:root_device_name"
 #: A kind's key for the image metadata of its root volume.
 VOLUME = "volume"
+#: A kind's key that says that Nova's record has its whole request.
+_RECORDED = "recorded"
 
 
 class Resident(NamedTuple):
@@ -197,6 +199,19 @@ class Fleet:
                 kind = self._kind({**self.kinds[server.kind], VOLUME: image})
                 self.residents[place] = server._replace(kind=kind)
 
+    def with_requests(self, requests: Mapping[str, Body]) -> None:
+        """Take the requests of servers, by ID, from Nova's records."""
+        for place, server in enumerate(self.residents):
+            if found := requests.get(server.id):
+                body = state.with_request(self.kinds[server.kind], found)
+                kind = self._kind({**_request_of(body), _RECORDED: True})
+                self.residents[place] = server._replace(kind=kind)
+
+    def of_images(self, images: Container[str]) -> Iterator[str]:
+        """IDs of the servers with these images."""
+        wanted = [state.image_id(kind) in images for kind in self.kinds]
+        return (each.id for each in self.residents if wanted[each.kind])
+
     def _resident(self, body: Any) -> Resident:
         if not body["image"]:
             self.roots[body["id"]] = self._once(body.get(_ROOT) or "")
@@ -225,11 +240,15 @@ class Fleet:
         return frozenset(filter(None, map(state.image_id, self.kinds)))
 
 
+#: With Nova's record of it.
+_OF_IMAGE = ("id", "properties", "request")
+
+
 def _request_of(body: Any) -> Body:
     image, hints = body["image"], body.get("scheduler_hints") or {}
     found = {
         "flavor": body["flavor"],
-        "image": image and {k: image[k] for k in ("id", "properties") if k in image},
+        "image": image and {k: image[k] for k in _OF_IMAGE if k in image},
         "scheduler_hints": {k: v for k, v in hints.items() if k != "group"},
         "pinned_availability_zone": body.get("pinned_availability_zone"),
     }
@@ -492,7 +511,8 @@ class Demands:
         asked = [{**kind, "image": image}, project]
         key = (json.dumps(asked, sort_keys=True), gone)
         if key not in self._known:
-            doubts = (*self._hidden, *gone)
+            hidden = () if _RECORDED in kind else self._hidden
+            doubts = (*hidden, *gone)
             self._known[key] = self._made(kind, image, project, doubts)
         return self._known[key]
 
@@ -533,7 +553,9 @@ class Demands:
             aggregates=self._aggregates,
             assumptions=self.assumptions,
             spec=ServerSpec(
-                zone=state.zone(kind, self._minor, False),
+                zone=state.zone(
+                    kind, HINTS if _RECORDED in kind else self._minor, False
+                ),
                 boot_from_volume=image is None,
                 hints=state.hints(kind),
             ),
@@ -567,7 +589,11 @@ class Demands:
                 "it boots from a volume, and what image that is made of was not read",
                 is_of_image=True,
             )
-        elif identity is not None and identity not in self._images:
+        elif (
+            identity is not None
+            and identity not in self._images
+            and "request" not in kind["image"]
+        ):
             yield NotKnown(
                 "its image is deleted, and so is what it required",
                 is_of_image=True,
