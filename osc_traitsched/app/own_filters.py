@@ -54,7 +54,7 @@ from osc_traitsched.core.nova.question import Body, Question
 from osc_traitsched.core.nova.weighers import enabled
 from osc_traitsched.runner import document
 from osc_traitsched.runner.document import TIMEOUT, HostClaim
-from osc_traitsched.text import count
+from osc_traitsched.text import count, listed
 
 
 @dataclasses.dataclass(frozen=True)
@@ -262,13 +262,14 @@ class NovaClaims:
         own, new = self._own, [e for e in servers if e not in self._requests]
         if own is not None and own.service and new:
             try:
-                found = requests(own, new)["requests"]
+                answer = requests(own, new)
             except NovaPythonFails as exc:
                 _warn(own, exc)
                 self._own = None
                 return self._requests
+            found = answer["requests"]
             self._requests.update((server, found.get(server, {})) for server in new)
-            gone = len(new) - len(found)
+            gone = len({*new} - found.keys() - answer["unread"].keys())
             if gone and own.warn:
                 own.warn(
                     f"Nova has no record of the request of {count(gone, 'server')}"
@@ -337,10 +338,18 @@ def requests(
 ) -> Mapping[str, Any]:
     """Nova's ``requests`` of servers, by UUID; with the records of all ``hosts``.
 
+    ``unread`` are those that can't be read whole, which is warned of.
+
     :raises NovaPythonFails: if that Python does not answer
     """
     command, service = own.nova_python, own.service
-    return document.records(command, service, servers, with_hosts, own.timeout)
+    found = document.records(command, service, servers, with_hosts, own.timeout)
+    if found["unread"] and own.warn:
+        own.warn(
+            f"Nova's record of the request of {count(len(found['unread']), 'server')} "
+            f"can't be read ({listed(sorted(set(found['unread'].values())))})"
+        )
+    return found
 
 
 def _check_release(version: str, settings: SchedulerSettings, own: OwnSources) -> None:

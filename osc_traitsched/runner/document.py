@@ -192,6 +192,8 @@ def records(
 ) -> Body:
     """The requests of servers that Nova keeps, by UUID; fields are in the runner.
 
+    ``unread`` has the names of exceptions, by the UUIDs of other servers.
+
     :param with_hosts: with ``hosts``, the records of all compute nodes, by UUID, as
         Nova's objects read them
     :raises NovaPythonFails: as :func:`read`

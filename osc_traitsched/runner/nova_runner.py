@@ -282,7 +282,7 @@ def read(asked: Any) -> Any:
     reach_the_database(asked["service"])
     found = {"nova": version.version_string(), "host": socket.gethostname()}  # type: Any
     if "requests" in asked:
-        found["requests"] = requests_of(asked["requests"])
+        found.update(requests_of(asked["requests"]))
         if asked["hosts"]:
             found["hosts"] = {u: record(each) for u, each in live_nodes().items()}
         return found
@@ -299,20 +299,30 @@ def record(node: Any) -> Any:
 
 
 def requests_of(servers: Any) -> Dict[str, Any]:
-    """What may leave of the request of each server that Nova has one of, by UUID."""
-    from nova import context, objects
+    """What may leave of the request of each server that Nova has one of, by UUID.
+
+    ``unread`` names the exceptions of those that can't be read whole.
+    """
+    from nova import context, exception, objects
+    from oslo_db.exception import DBError
 
     admin = context.get_admin_context()
     found = {}  # type: Dict[str, Any]
+    unread = {}  # type: Dict[str, str]
     # Without a database none of them can be read.
     cell_mappings()
     for uuid in servers:
-        with contextlib.suppress(Exception):
+        try:
             spec = objects.RequestSpec.get_by_instance_uuid(admin, uuid)
             found[uuid] = dict(request_of(spec), resized_to=None)
-        with contextlib.suppress(Exception):
-            found[uuid]["resized_to"] = failed_resize(uuid)
-    return found
+            # The server may be gone, or its cell down.
+            with contextlib.suppress(exception.InstanceMappingNotFound, DBError):
+                found[uuid]["resized_to"] = failed_resize(uuid)
+        except exception.RequestSpecNotFound:
+            continue
+        except Exception as exc:
+            unread[uuid] = type(exc).__name__
+    return {"requests": found, "unread": unread}
 
 
 def request_of(spec: Any) -> Any:
@@ -349,19 +359,27 @@ def fields(of: Any, names: Any) -> Any:
 
 
 def failed_resize(server: str) -> Optional[str]:
-    """Name of the new flavor, if the last move of a server is a resize that failed."""
-    from nova import context, objects
+    """Name of the new flavor, if the last move of a server is a resize that failed.
+
+    It is empty if the flavor is deleted.
+    """
+    from nova import context, exception, objects
 
     admin = context.get_admin_context()
     mapping = objects.InstanceMapping.get_by_instance_uuid(admin, server).cell_mapping
+    if mapping is None:
+        return None
     # Then no message bus is set up.
     mapping.transport_url = "none:///"
     with context.target_cell(admin, mapping) as inside:
         moves = objects.MigrationList.get_by_filters(inside, {"instance_uuid": server})
-    last = max(moves, key=lambda each: each.id)
-    if (last.migration_type, last.status) != ("resize", "error"):
+    last = max(moves, key=lambda each: each.id, default=None)
+    if last is None or (last.migration_type, last.status) != ("resize", "error"):
         return None
-    return str(objects.Flavor.get_by_id(admin, last.new_instance_type_id).name)
+    try:
+        return str(objects.Flavor.get_by_id(admin, last.new_instance_type_id).name)
+    except exception.FlavorNotFound:
+        return ""
 
 
 def only_read() -> None:

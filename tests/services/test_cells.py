@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import pathlib
+import sqlite3
 import subprocess
 
 import pytest
@@ -166,7 +167,50 @@ REQUEST = {
 
 def test_of_a_request_only_these_fields_leave_and_of_a_deleted_one_none(nova):
     gone = REQUESTED.replace("9", "8")
-    assert records(python(nova), REQUESTED, gone)["requests"] == {REQUESTED: REQUEST}
+    found = records(python(nova), REQUESTED, gone)
+    assert (found["requests"], found["unread"]) == ({REQUESTED: REQUEST}, {})
+
+
+@pytest.fixture
+def changed(nova):
+    """Run a statement on a database, and put back what was there."""
+    with contextlib.ExitStack() as stack:
+
+        def change(name, statement):
+            path = nova / f"{name}.db"
+            stack.callback(path.write_bytes, path.read_bytes())
+            with contextlib.closing(sqlite3.connect(path)) as database:
+                database.execute(statement)
+                database.commit()
+
+        yield change
+
+
+@pytest.mark.parametrize(
+    ("name", "statement", "new"),
+    [
+        ("api", "DELETE FROM flavors", ""),
+        ("api", "DELETE FROM instance_mappings", None),
+        ("api", "UPDATE instance_mappings SET cell_id = NULL", None),
+        ("east", "DELETE FROM migrations", None),
+        ("east", "DROP TABLE migrations", None),
+        ("east", "UPDATE migrations SET status = 'done'", None),
+    ],
+    ids=["flavor deleted", "server gone", "no cell", "no move", "cell down", "moved"],
+)
+def test_a_request_is_told_without_what_is_gone(nova, changed, name, statement, new):
+    changed(name, statement)
+    found = records(python(nova), REQUESTED)
+    assert found["requests"] == {REQUESTED: {**REQUEST, "resized_to": new}}
+    assert found["unread"] == {}
+
+
+def test_an_odd_record_of_a_request_is_named_and_the_others_are_told(nova, changed):
+    changed("api", "UPDATE request_specs SET spec = '{'")
+    found = records(python(nova), REQUESTED)
+    assert found["requests"] == {}
+    assert found["unread"] == {REQUESTED: "JSONDecodeError"}
+    assert len(found["hosts"]) == 3
 
 
 def test_a_cell_that_is_down_is_named_and_the_other_one_answers(nova):

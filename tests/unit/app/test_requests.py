@@ -218,7 +218,8 @@ def test_all_failed_servers_are_asked_for_at_once(monkeypatch):
 
     def records(command, service, servers, with_hosts, timeout):
         asked.append([*servers])
-        return {"requests": {LOST["id"]: {"devices": [], "force_hosts": ["none"]}}}
+        record = {"devices": [], "force_hosts": ["none"]}
+        return {"requests": {LOST["id"]: record}, "unread": {}}
 
     monkeypatch.setattr(own_filters.document, "records", records)
     document = copy.deepcopy(SAMPLE)
@@ -232,6 +233,21 @@ def test_all_failed_servers_are_asked_for_at_once(monkeypatch):
     assert warnings == ["Nova has no record of the request of 1 server"]
     answers = {each.id: kind.answer for kind in found.kinds for each in kind.servers}
     assert not answers[LOST["id"]].judgement.has_room
+
+
+def test_records_that_can_not_be_read_are_one_warning(monkeypatch):
+    unread = {ID: "ValueError", "other": "KeyError"}
+    answer = {"requests": {}, "unread": unread}
+    monkeypatch.setattr(own_filters.document, "records", lambda *arguments: answer)
+    warnings = []
+    own = OwnSources("n", service="nova-scheduler", warn=warnings.append)
+    found = NovaClaims(own).requests([*unread, "gone"])
+    assert [found[server] for server in (*unread, "gone")] == [{}, {}, {}]
+    problem = "2 servers can't be read (KeyError, ValueError)"
+    assert warnings == [
+        f"Nova's record of the request of {problem}",
+        "Nova has no record of the request of 1 server",
+    ]
 
 
 def test_a_nova_that_does_not_answer_is_one_warning():
