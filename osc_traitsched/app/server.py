@@ -148,6 +148,21 @@ class Found:
         )
 
     @property
+    def count(self) -> int:
+        """How many servers Nova tried to place at once when the build found no host.
+
+        A build that failed on a host is retried alone. Nova takes no port and no volume
+        for several servers.
+
+        nova/conductor/manager.py, ``schedule_and_build_instances``
+        """
+        is_build = self.action is not None and self.action.name == "create"
+        is_alone = bool(self.given.ports or self.given.volume)
+        if not is_build or is_alone or not self.never_placed:
+            return 1
+        return self.request.get("num_instances") or 1
+
+    @property
     def parts(self) -> tuple[Part, ...]:
         """The source of each part of the request."""
         ports = None if self.ports is None else [each.label for each in self.ports]
@@ -293,7 +308,7 @@ def question_of(
         asked,
         flavor=flavor if is_kept or current is None else current,
         is_kept=is_kept,
-    )
+    ).with_spec(count=found.count)
     group = _group(cloud, found)
     if group is not None:
         # As for a new server: this one does not block itself.
@@ -488,6 +503,10 @@ def asked_again(
     failed = failure(found.state, found.action)
     if failed is None and found.unread_action is not None:
         failed = Failure(Stage.UNKNOWN)
+    new, is_listed = _asked_for(found, failed), True
+    if failed and failed.action == "resize" and new is not None:
+        flavors = lookup.known_flavors(cloud) if new else ()
+        is_listed = any(each["name"] == new for each in flavors)
     start = ServerAnswer(
         state=found.state,
         minor=found.minor,
@@ -495,12 +514,13 @@ def asked_again(
         parts=found.parts,
         moves=_moves(cloud, found.state, failed),
         unread=found.unread_action,
-        asked_for=_asked_for(cloud, found, failed),
-        together=found.request.get("num_instances") or 1,
+        asked_for=new or "",
+        is_unlisted=not is_listed,
+        together=found.count,
     )
     kind, flavor = _failed_move(found.state, failed), None
-    if failed and failed.action == "resize" and start.asked_for and found.state.host:
-        kind, flavor = MoveKind.RESIZE, start.asked_for
+    if failed and failed.action == "resize" and new and is_listed and found.state.host:
+        kind, flavor = MoveKind.RESIZE, new
     blocked: tuple[MoveRefusal, ...] = ()
     try:
         if kind is None:
@@ -541,16 +561,16 @@ def _failed_move(state: ServerState, failed: Failure | None) -> MoveKind | None:
     return kind if is_movable and state.vm_state != SHELVED else None
 
 
-def _asked_for(cloud: Cloud, found: Found, failed: Failure | None) -> str:
-    """Name of the new flavor or image, if Nova's record has it and it exists."""
+def _asked_for(found: Found, failed: Failure | None) -> str | None:
+    """Name of the new flavor or image, if Nova's record has it; empty if deleted."""
     action = failed.action if failed else ""
-    name = found.request.get("resized_to") if action == "resize" else ""
-    if any(each["name"] == name for each in lookup.known_flavors(cloud)):
-        return str(name)
+    if action == "resize":
+        name: str | None = found.request.get("resized_to")
+        return name
     kept = found.request.get("image") if action == "rebuild" else None
     # Nova puts the server's own image back after a failure, but not into its record.
     is_new = kept and kept.get("id") != servers_state.image_id(found.body)
-    return str(kept.get("name") or kept.get("id") or "") if kept and is_new else ""
+    return str(kept.get("name") or kept.get("id")) if kept and is_new else None
 
 
 def _moves(
@@ -906,8 +926,9 @@ def _judgements(cloud: Cloud, questions: Sequence[Question]) -> Iterator[Request
     for each in several:
         if isinstance(each, judging.Asked):
             # A named host is the only one that is judged.
-            nodes = each.question.nodes or tuple(lookup.computes(cloud))
-            groups.setdefault(nodes, []).append(each)
+            nodes = each.question.nodes
+            there = lookup.computes(cloud) if nodes is None else nodes
+            groups.setdefault(tuple(there), []).append(each)
     judged: dict[int, RequestResult] = {}
     for nodes, asked in groups.items():
         nodes = with_builds(cloud, asked[0].question, nodes)

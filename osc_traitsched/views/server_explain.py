@@ -83,6 +83,7 @@ def failure_lines(answer: ServerAnswer) -> Iterator[str]:
         yield _NO_FAULT
     if failure.request:
         yield _action(failure)
+    yield from _together(answer)
     if failure.stage is Stage.CHECKS and failure.check is not None:
         where = f" ({failure.check.host})" if failure.check.host else ""
         yield f"The last check that failed{where}: {failure.check.details or _UNTOLD}"
@@ -275,6 +276,7 @@ def _essentials(answer: ServerAnswer, options: Sequence[Option]) -> Iterator[str
         yield f"Nova: {failure.text}"
     if failure.stage is Stage.CHECKS and failure.check is not None:
         yield f"Nova: {failure.check.details or _UNTOLD}"
+    yield from _together(answer)
     if answer.unrecorded:
         asked = openstack(
             "trait-sched server destinations",
@@ -282,10 +284,12 @@ def _essentials(answer: ServerAnswer, options: Sequence[Option]) -> Iterator[str
             Option("--for", failure.action),
             Option(
                 f"--{answer.unrecorded}",
-                answer.asked_for or Placeholder(answer.unrecorded.upper()),
+                answer.asked_for * (not answer.is_unlisted)
+                or Placeholder(answer.unrecorded.upper()),
             ),
         )
-        yield f"Judge it with the {answer.unrecorded}: {line(asked, options)}"
+        which = "another" if answer.is_unlisted else "the"
+        yield f"Judge it with {which} {answer.unrecorded}: {line(asked, options)}"
     elif answer.of_copy is not None and answer.judgement is not None:
         yield from servers.copies(answer.of_copy.question, answer.judgement.question)
     elif answer.is_unexplained:
@@ -293,7 +297,6 @@ def _essentials(answer: ServerAnswer, options: Sequence[Option]) -> Iterator[str
         # Nova keeps only one that was named with the zone.
         host = "named host" if Name.HOST in hidden else "host named by --host"
         yield _UNKNOWN_CAUSE.format(host)
-        yield from _together(answer)
         is_moved = answer.kind is not None
         for each in servers.hidden(answer.parts, answer.minor, is_moved):
             yield f"  {each}"
@@ -303,7 +306,7 @@ def _essentials(answer: ServerAnswer, options: Sequence[Option]) -> Iterator[str
 
 
 def _together(answer: ServerAnswer) -> Iterator[str]:
-    if answer.together > 1 and answer.kind is None:
+    if answer.together > 1:
         yield (
             f"{answer.together} servers were created at once: Nova fails all if one "
             "has no host."
@@ -352,7 +355,8 @@ def _failed(kind: FailedKind) -> str:
     action = servers.action(failure.action) or "request"
     if failure.text and failure.stage in (Stage.UNKNOWN, Stage.REJECTED, Stage.SERVICE):
         return f"{action} failed: {failure.text.splitlines()[0].rstrip('.')}"
-    return f"{action} failed: {servers.stage(failure)}"
+    together = kind.answer.together if kind.answer else 1
+    return f"{action} failed: {servers.stage(failure, together)}"
 
 
 def _now(kind: FailedKind) -> str:
@@ -459,7 +463,7 @@ def _reason(kind: FailedKind) -> str:
     judgement = answer.judgement if answer else None
     reason = answer.reason if answer else None
     why = _NO_HOST.get(reason) if reason else None
-    if why is None or not isinstance(judgement, Judgement):
+    if why is None or not isinstance(judgement, Judgement) or judgement.candidates:
         again, _ = servers.FAILS_AGAIN
         now = _now(kind).removeprefix(again).strip() or _failed(kind)
         return now.rstrip(".")

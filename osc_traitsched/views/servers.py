@@ -62,12 +62,15 @@ def _failed(answer: ServerAnswer, now: datetime.datetime) -> str:
     new = f" to {answer.asked_for}" if answer.asked_for else ""
     what = f": {action(failure.action)}{new}" if failure.action else ""
     when = f" {age(failure.when, now)}" if failure.when else ""
-    return f"{name}{what} failed{when} ({stage(failure)})."
+    return f"{name}{what} failed{when} ({stage(failure, answer.together)})."
 
 
 def now_of(answer: ServerAnswer) -> str:
     """How the request of a failed server would do now, as a sentence."""
     found = answer.judgement
+    if answer.is_unlisted:
+        or_hidden = " or hidden from you" if answer.asked_for else ""
+        return f"The new {answer.unrecorded} is deleted{or_hidden}."
     if answer.unrecorded and answer.asked_for:
         return "Whether it would fail again is not judged here."
     if answer.unrecorded:
@@ -89,14 +92,16 @@ def now_of(answer: ServerAnswer) -> str:
     is_unsure = found.is_in_doubt or (found.has_room and found.candidates.is_uncertain)
     if is_unsure or found.open.depends:
         return verdict
+    wanted = found.question.spec.count
     if not found.has_room:
-        return _AGAIN
+        return _AGAIN if wanted == 1 else f"{_AGAIN} {verdict}"
     hosts = f"{len(found.candidates)} of {count(found.total_hosts, 'host')}"
     if answer.may_fail_alike:
         return f"Now {hosts} may take it, unless it fails like that again."
     if answer.is_unexplained:
-        return f"Now {hosts} may take it; why it failed is not known."
-    if len(found.candidates) == 1:
+        may = f"{hosts} may take it" if wanted == 1 else f"all {wanted} may find a host"
+        return f"Now {may}; why it failed is not known."
+    if len(found.candidates) == 1 and wanted == 1:
         return f"Now {found.candidates.hosts[0].name} can take it."
     return f"Now {lower(verdict)}"
 
@@ -141,7 +146,12 @@ def for_customer(answer: ServerAnswer) -> str:
     is_sure = reason in _FOR_CUSTOMERS and not is_doubtful
     if judgement is None or reason is None or answer.unrecorded or not is_sure:
         return "Whether a host can take the server now is not known."
-    question, needs = judgement.question, list(_needs(judgement, reason))
+    question = judgement.question
+    zone = f" in zone {question.needed_zone}" if question.needed_zone else ""
+    if answer.together > 1 and judgement.candidates and not judgement.has_room:
+        servers = f"{answer.together} servers of {question.flavor['name']}{zone}"
+        return f"The cloud has no room for {servers} now."
+    needs = list(_needs(judgement, reason))
     sentence = _FOR_CUSTOMERS[reason]
     if reason is Reason.FULL and not needs:
         # Such as those of its server group.
@@ -152,9 +162,7 @@ def for_customer(answer: ServerAnswer) -> str:
     image = question.image or {}
     if reason is Reason.MISCONFIGURED and image.get("name"):
         server = f"{server} with image {image['name']}"
-    if question.needed_zone:
-        server = f"{server} in zone {question.needed_zone}"
-    return sentence.format(server=server)
+    return sentence.format(server=f"{server}{zone}")
 
 
 def _needs(judgement: RequestResult, reason: Reason) -> Iterator[str]:
@@ -177,8 +185,11 @@ def action(name: str) -> str:
     return _ACTIONS.get(name, name)
 
 
-def stage(failure: Failure) -> str:
-    """The stage at which it failed, in a clause."""
+def stage(failure: Failure, together: int = 1) -> str:
+    """The stage at which it failed, in a clause.
+
+    :param together: so many servers were created at once
+    """
     where = ranges(dict.fromkeys(failure.attempts))
     if failure.stage is Stage.RETRIES:
         return f"it failed on each host tried{f': {where}' if where else ''}"
@@ -186,6 +197,8 @@ def stage(failure: Failure) -> str:
         return f"nova-compute failed on {failure.host}"
     if failure.stage is Stage.CHECKS and where:
         return f"pre-migration checks rejected {where}"
+    if failure.stage is Stage.NO_HOST_LEFT and together > 1:
+        return f"not all {together} servers of its request found a host"
     return _STAGES[failure.stage]
 
 

@@ -330,8 +330,10 @@ class ServerAnswer:
     :ivar renewed: the request of a new server, if flavor or image changed since
     :ivar unread: why the action that failed is not known, if it could not be read
     :ivar asked_for: the new flavor or image of the action that failed, if Nova's
-        record has it
-    :ivar together: so many servers were created at once
+        record has it and it is not deleted
+    :ivar is_unlisted: that flavor is deleted, or this user may not list it
+    :ivar together: so many servers were created at once; Nova fails all if one has no
+        host
     :ivar of_copy: the judgement of its own copies, if no host can take them now; then
         the explanation is of the renewed request
     """
@@ -351,6 +353,7 @@ class ServerAnswer:
     of_copy: RequestResult | None = None
     unread: Hidden | None = None
     asked_for: str = ""
+    is_unlisted: bool = False
     together: int = 1
 
     @property
@@ -451,7 +454,7 @@ def confirmed_by_failure(answer: ServerAnswer, explanation: Explanation) -> Expl
     judgement = explanation.judgement
     if (
         isinstance(judgement, RefusedRequest)
-        or judgement.has_room
+        or judgement.candidates
         or failed is None
         or changes is None
     ):
@@ -464,7 +467,8 @@ def confirmed_by_failure(answer: ServerAnswer, explanation: Explanation) -> Expl
     names = {name for each in turning for name in (each.name, *each.more)}
     filters = {name for name, _ in filters_of(settings)}
     shown = {name for name, _ in assumed_by_evidence(settings)}
-    if failed.stage is Stage.NO_HOST_LEFT:
+    # Of several servers, filters may have left a host for some.
+    if failed.stage is Stage.NO_HOST_LEFT and answer.together == 1:
         if filters and filters <= names:
             names = (names - filters) | {options.ENABLED_FILTERS}
     elif failed.stage is not Stage.NO_CANDIDATES:

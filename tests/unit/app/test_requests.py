@@ -13,11 +13,12 @@ from osc_traitsched.app.settings import SettingsSources
 from osc_traitsched.app.snapshot import Snapshot
 from osc_traitsched.cloud.saved import form
 from osc_traitsched.cloud.saved.cloud import SavedCloud
+from osc_traitsched.core.errors import NothingMatches
 from osc_traitsched.core.nova.own import NovaPythonFails
 from osc_traitsched.core.nova.question import MoveKind, ServerSpec
 from osc_traitsched.core.servers.state import Name, Source
 from osc_traitsched.runner import nova_runner
-from osc_traitsched.views import server_explain
+from osc_traitsched.views import server_explain, servers
 from tests.schemas import closed
 from tests.services.environment import REPOSITORY
 from tests.unit.app import test_server
@@ -170,16 +171,75 @@ def with_records(**request):
     return found
 
 
+TOGETHER = "{} servers were created at once: Nova fails all if one has no host."
+
+
 def test_servers_that_were_created_at_once_may_have_failed_together():
     cloud = test_server.cloud(test_server.body())
-    found = server.answer(cloud, ID, NOTHING, with_records(num_instances=20))
+    found = server.answer(cloud, ID, NOTHING, with_records(num_instances=2))
     assert found.is_unexplained
-    first, cause, together, *_ = lines(found)[1:]
-    assert "or a host named by --host, a port" in first
-    line = "20 servers were created at once: Nova fails all if one has no host."
-    assert line in (cause, together)
-    found = server.answer(cloud, ID, NOTHING, with_records(num_instances=1))
-    assert line not in lines(found)
+    summary, together, cause, *_ = lines(found)
+    assert "Now all 2 may find a host; why it failed is not known." in summary
+    assert together == TOGETHER.format(2)
+    assert "or a host named by --host, a port" in cause
+    alone = server.answer(cloud, ID, NOTHING, with_records(num_instances=1))
+    assert not [each for each in lines(alone) if "at once" in each]
+
+
+def test_servers_that_were_created_at_once_are_judged_together():
+    """The named host has room for 5 such servers."""
+    for number, has_room in (5, True), (6, False):
+        document = saved({"force_hosts": ["cmp02"], "num_instances": number})
+        cloud, of_then = SavedCloud(document), sources(document)
+        found = server.answer(cloud, LOST["id"], NOTHING, of_then)
+        assert found.judgement.question.spec.count == number
+        assert found.has_room is has_room
+        everything = [each.strip() for each in lines(found, everything=True)]
+        assert TOGETHER.format(number) in everything
+        (kind,) = server.failed(cloud, of_then).kinds
+        assert kind.answer.has_room is has_room
+    again = "It would fail again. Room for 5 of 6 (cmp02 5); Nova would fail all 6."
+    assert lines(found)[0].endswith(again)
+    customer = "The cloud has no room for 6 servers of m1.small now."
+    assert servers.for_customer(found) == customer
+    given = ServerSpec(ports=("none-for-several",))
+    with pytest.raises(NothingMatches):
+        server.answer(cloud, LOST["id"], given, of_then)
+
+
+def test_a_reason_of_many_failed_servers_is_not_one_of_a_single_server():
+    """All hosts together, if empty, have less room, but one server finds a host."""
+    document = saved({"num_instances": 4000})
+    found = server.failed(SavedCloud(document), sources(document))
+    text = "\n".join(each.text for each in server_explain.failed_lines(found, height=9))
+    assert "Nova would fail all 4000" in text
+    assert "no host suits" not in text
+
+
+@pytest.mark.parametrize(
+    ("more", "stage"),
+    [
+        ("", "Placement returned no hosts"),
+        (
+            "There are not enough hosts available.",
+            "not all 2 servers of its request found a host",
+        ),
+    ],
+)
+def test_some_of_several_servers_may_have_found_a_host(more, stage):
+    body = test_server.body()
+    body["fault"]["message"] += more
+    cloud = test_server.cloud(body)
+    found = server.answer(cloud, ID, NOTHING, with_records(num_instances=2))
+    assert f"({stage})" in lines(found)[0]
+
+
+def test_a_server_that_got_a_host_or_moves_is_alone():
+    for action in "live-migration", "rebuild":
+        known = with_records(num_instances=9)
+        found = server.answer(failed(action), ID, NOTHING, known)
+        assert found.judgement.question.spec.count == 1
+        assert found.together == 1
 
 
 def test_a_failed_resize_is_judged_with_its_new_flavor():
@@ -190,9 +250,29 @@ def test_a_failed_resize_is_judged_with_its_new_flavor():
     assert found.judgement.question.move.kind is MoveKind.RESIZE
     assert (found.unrecorded, found.is_flavor_changed) == ("", False)
     assert lines(found)[0].startswith("web-3: resize to gold failed 60 min ago (")
-    for other in {"resized_to": "deleted"}, {}:
-        found = server.answer(failed("resize"), ID, NOTHING, with_records(**other))
-        assert found.unrecorded == "flavor"
+
+
+@pytest.mark.parametrize(
+    ("request_", "new", "verdict", "which"),
+    [
+        ({}, "", "Nova does not record the new flavor.", "the"),
+        ({"resized_to": ""}, "", "The new flavor is deleted.", "another"),
+        (
+            {"resized_to": "x"},
+            " to x",
+            "The new flavor is deleted or hidden from you.",
+            "another",
+        ),
+    ],
+)
+def test_a_new_flavor_that_is_gone_is_not_judged(request_, new, verdict, which):
+    found = server.answer(failed("resize"), ID, NOTHING, with_records(**request_))
+    assert found.unrecorded == "flavor"
+    summary, command = lines(found)
+    assert summary.startswith(f"web-3: resize{new} failed 60 min ago")
+    assert summary.endswith(verdict)
+    assert command.startswith(f"Judge it with {which} flavor: ")
+    assert command.endswith(" --for resize --flavor <FLAVOR>")
 
 
 def test_a_failed_rebuild_names_its_image():

@@ -705,6 +705,13 @@ def test_another_failure_confirms_nothing(more):
     assert exit_code(failed(**more)) is UNSURE
 
 
+def test_of_several_servers_filters_may_have_left_a_host_for_some():
+    answer = failed(evidence=True, changes=None)
+    for stage, code in (Stage.NO_CANDIDATES, NO), (Stage.NO_HOST_LEFT, UNSURE):
+        several = dataclasses.replace(server(NOTHING, stage), together=2)
+        assert exit_code(confirmed(several, answer)) is code
+
+
 @pytest.mark.parametrize("stage", [Stage.NO_CANDIDATES, Stage.NO_HOST_LEFT])
 def test_servers_that_took_room_since_do_not_matter(stage):
     changes = Changes(made=("a",), went_down=("b",))
