@@ -5,7 +5,14 @@ from __future__ import annotations
 import dataclasses
 import datetime
 import functools
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import (
+    Callable,
+    Collection,
+    Iterable,
+    Iterator,
+    Mapping,
+    Sequence,
+)
 from typing import Any, NamedTuple, TypeVar
 
 from osc_traitsched.app import gc_paused, judging, request, settings
@@ -68,6 +75,7 @@ from osc_traitsched.core.servers.fleet import (
     FailedServer,
     FailedServers,
     Kinds,
+    by_record,
 )
 from osc_traitsched.core.servers.moves import (
     OFFLOADED,
@@ -215,7 +223,7 @@ def read_server(
     is_gone = bool(body["image"]) and image is None
     is_failed = action is not None and action.name in _RECORDED
     if is_failed or is_gone or minor < servers_state.HINTS:
-        found = cloud.requests or (claims.requests([state.id]) if claims else {})
+        found = _records(cloud, [state.id], claims)
         body = servers_state.with_request(body, found.get(state.id, {}))
     return Found(
         body=body,
@@ -229,6 +237,13 @@ def read_server(
         unread_action=hidden,
         given=given,
     )
+
+
+def _records(
+    cloud: Cloud, servers: Collection[str], claims: ClaimAnswers | None
+) -> Mapping[str, Body]:
+    """Nova's records of the requests of servers, by ID, if it is asked."""
+    return cloud.requests or (claims.requests(servers) if claims else {})
 
 
 #: Actions whose requests no API shows whole.
@@ -798,11 +813,11 @@ def failed(
     in_error = frozenset(each.id for servers in groups for each in servers)
     moved = _moved(cloud, in_error, since, host) if project is None else ()
     groups += ((each,) for each in moved)
+    # At once; a thread for each kind would start a Python for each.
+    every = [each.id for servers in groups for each in servers]
+    groups = by_record(groups, _records(cloud, every, sources.claims))
     remembered = RememberedCloud(cloud)
     first, rest = groups[:MOST_JUDGED], groups[MOST_JUDGED:]
-    if sources.claims is not None and first:
-        # At once; a thread for each would start a Python for each.
-        sources.claims.requests([e.id for kind in first for e in kind[:_MOST_TRIED]])
     start = functools.partial(_asked_again, remembered, sources=sources)
     started = LaterOfEach(start, first).values()
     judged = _judged_failures(remembered, started.values())

@@ -330,6 +330,27 @@ def _key(body: Any, text: str) -> str:
     return json.dumps(parts, sort_keys=True)
 
 
+def by_record(
+    groups: Iterable[Iterable[FailedServer]], records: Mapping[str, Body]
+) -> list[tuple[FailedServer, ...]]:
+    """The groups, each split by what Nova's records of the requests say.
+
+    The most servers come first.
+
+    :param records: by server ID
+    """
+    found: dict[tuple[int, str], list[FailedServer]] = {}
+    for number, servers in enumerate(groups):
+        for each in servers:
+            record = dict(records.get(each.id, {}))
+            # Of ports, which each server has of its own, only the number counts.
+            devices = record.pop("devices", ())
+            kinds = sorted([e.get("alias_name") or "", e["count"]] for e in devices)
+            key = number, json.dumps([record, kinds], sort_keys=True)
+            found.setdefault(key, []).append(each)
+    return sorted(map(tuple, found.values()), key=len, reverse=True)
+
+
 @dataclasses.dataclass(frozen=True)
 class FailedKind:
     """Servers that failed alike, and how one would do now, or why that is unknown."""

@@ -313,6 +313,33 @@ def test_all_failed_servers_are_asked_for_at_once(monkeypatch):
     assert warnings == ["Nova has no record of the request of 1 server"]
     answers = {each.id: kind.answer for kind in found.kinds for each in kind.servers}
     assert not answers[LOST["id"]].judgement.has_room
+    assert len(found.kinds) == 2
+
+
+PORTS = [{"count": 1, "alias_name": None, "requester_id": each} for each in "ab"]
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "is_alike"),
+    [
+        ({}, {"force_hosts": ["cmp02"]}, False),
+        ({"availability_zone": "az-west"}, {"availability_zone": None}, False),
+        ({}, {"scheduler_hints": {"same_host": [ID]}}, False),
+        ({"num_instances": 1}, {"num_instances": 20}, False),
+        ({"devices": PORTS[:1]}, {"devices": PORTS[1:]}, True),
+        ({"devices": PORTS[:1]}, {"devices": PORTS}, False),
+        ({"devices": [{"count": 1, "alias_name": "a1"}]}, {}, False),
+    ],
+)
+def test_failed_servers_are_alike_if_their_records_say_so(first, second, is_alike):
+    document = saved(first)
+    compute = document["compute"]
+    (lost,) = (each for each in compute["servers"] if each["id"] == LOST["id"])
+    compute["servers"].append({**lost, "id": ID, "name": "other"})
+    document["requests"][ID] = {"devices": [], **second}
+    kinds = server.failed(SavedCloud(document), sources(document)).kinds
+    names = [{each.name for each in kind.servers} for kind in kinds]
+    assert names == ([{"db-2", "other"}] if is_alike else [{"db-2"}, {"other"}])
 
 
 def test_records_that_can_not_be_read_are_one_warning(monkeypatch):
