@@ -340,16 +340,27 @@ def _since(earlier: _Asked, later: _Asked, ask: Ask) -> Since:
     old, new = earlier.snapshot, later.snapshot
     before, now = earlier.hosts, later.hosts
 
-    trial = _Trial(old, before, before ^ now, lambda e: _Asked.of(e, ask).hosts)
+    def hosts_in(of: Snapshot) -> frozenset[str]:
+        found = _Asked.of(of, ask)
+        return found.hosts if found.is_known else before
+
+    trial = _Trial(old, before, before ^ now, hosts_in)
+    # Those of a live cloud are not in its document.
+    of_records = Change("record", "of hosts", "NUMA cells or PCI devices changed")
 
     def by(some: Sequence[Change]) -> frozenset[str]:
+        claims = new.claims if of_records in some else old.claims
+        then = dataclasses.replace(trial, old=old._replace(claims=claims))
         try:
-            return trial.by(some)
+            return then.by(some)
         except BadConfiguration:
             # What Nova says of a new object was not saved then.
             return frozenset()
 
     changes = tuple(_near(old, new, trial.differing)) if trial.differing else ()
+    is_claiming = earlier.is_claiming or later.is_claiming
+    if trial.differing and is_claiming and old.claims and new.claims:
+        changes = (of_records, *changes)
     tried = changes[:MOST_TRIED]
     decided = {change: by([change]) for change in tried}
     alone = [change for change in tried if decided[change]]

@@ -50,7 +50,8 @@ class Change:
     """One change of one object.
 
     :ivar kind: ``host``, ``provider``, ``aggregate``, ``flavor``, ``image``,
-        ``server group``, ``server``, ``trait``, ``resource class`` or ``setting``
+        ``server group``, ``server``, ``trait``, ``resource class``, ``setting`` or, of
+        one request only, ``record``: what Nova alone records of hosts
     :ivar text: what changed, such as ``+ trait:CUSTOM_SSD=required``
     :ivar puts: what makes it in the earlier document
     :ivar hosts: names of the hosts that it is about; empty for all

@@ -226,7 +226,7 @@ class SinceCause(JsonObject):
     """A change that decides about hosts of the request."""
 
     kind: str = field(lambda cause: cause[0].kind)
-    """As in ``diff``."""
+    """As in ``diff``; or ``record``: what only Nova's database shows of hosts."""
     name: str = field(lambda cause: cause[0].name)
     """What changed."""
     text: str = field(lambda cause: cause[0].text)

@@ -5,14 +5,18 @@ from __future__ import annotations
 import copy
 import json
 import pathlib
+from typing import ClassVar
 
 import pytest
 
-from osc_traitsched.app import diff
+from osc_traitsched.app import diff, explain, request
 from osc_traitsched.app.diff import compare, dated, since
 from osc_traitsched.app.snapshot import Snapshot
 from osc_traitsched.core.answer import Answer
 from osc_traitsched.core.errors import Refusal
+from osc_traitsched.core.nova.filter.state import Fails, Passes
+from osc_traitsched.core.nova.own import NovaPythonFails
+from osc_traitsched.core.nova.question import ServerSpec
 
 PATH = pathlib.Path(__file__).parents[3] / "examples" / "cloud.json"
 OLD = json.loads(PATH.read_text(encoding="utf-8"))
@@ -217,3 +221,79 @@ def test_what_is_new_or_gone_is_dated_though_it_changed_since():
     found = dated(compare(Snapshot("old", old), last), ["night"], opened.get)
     assert {each.since.day for each in found.lasting} == {2}
     assert len(found.lasting) == 2
+
+
+class Cells:
+    """Stands for a Nova whose records have room on some hosts."""
+
+    counts: ClassVar = {}
+
+    def __init__(self, hosts, release=34):
+        self.hosts, self.release = hosts.split(), release
+
+    def ask(self, *arguments):
+        pass
+
+    def rooms(self, *arguments):
+        return {}
+
+    def answers(self, name, hosts, spec, settings):
+        if self.release != settings.release:
+            raise NovaPythonFails("nova", "upgraded", "34.1.0")
+        return {
+            each.compute.uuid: Passes() if each.host in self.hosts else Fails("cells")
+            for each in hosts
+        }
+
+
+def stop(new):
+    """Disable a host that has cells."""
+    for each in new["compute"]["hypervisors"]:
+        if each["hypervisor_hostname"] == "cmp03":
+            each["status"] = "disabled"
+    (cmp03,) = (e for e in new["placement"]["providers"] if e["name"] == "cmp03")
+    cmp03["traits"].append("COMPUTE_STATUS_DISABLED")
+
+
+def blamed(old, then, new, now):
+    """The kinds of causes with their hosts, for a server that needs a cell."""
+    for document in old, new:
+        medium = named(document, FLAVORS, "m1.medium")
+        medium["extra_specs"] = {"hw:numa_nodes": "1"}
+        for each in document["compute"]["hypervisors"]:
+            each["hypervisor_type"] = "QEMU"
+    spec = ServerSpec("m1.medium", "ubuntu-24.04")
+
+    def ask(saved):
+        question = request.question(saved.cloud, spec, saved.sources)
+        return explain.explain(saved.cloud, question, want_fixes=False).judgement
+
+    saved = Snapshot("", {**new, "time": "2026-11-27T06:00:00Z"}, now)
+    found = since(["old"], saved, ask, lambda path: Snapshot(path, old, then))
+    return {(cause.kind, " ".join(sorted(hosts))) for cause, hosts in found.causes}
+
+
+@pytest.mark.parametrize(
+    ("then", "now", "change", "causes"),
+    [
+        ("cmp02 cmp03", "", None, {("record", "cmp02 cmp03")}),
+        ("", "cmp03", None, {("record", "cmp03")}),
+        ("cmp02 cmp03", "cmp02", stop, {("record", "cmp03"), ("host", "cmp03")}),
+        ("cmp02 cmp03", "cmp03", stop, {("record", "cmp02"), ("host", "cmp03")}),
+        ("cmp02 cmp03", "cmp02 cmp03", stop, {("host", "cmp03")}),
+    ],
+)
+def test_records_of_cells_are_blamed_for_the_hosts_that_they_decide_about(
+    then, now, change, causes
+):
+    old, new = copy.deepcopy(OLD), copy.deepcopy(OLD)
+    if change:
+        change(new)
+    assert blamed(old, Cells(then), new, Cells(now)) == causes
+
+
+def test_records_that_nova_can_not_judge_for_an_older_release_are_not_blamed():
+    old, new = copy.deepcopy(OLD), copy.deepcopy(OLD)
+    old["compute_maximum"] = "2.103"
+    then, now = Cells("cmp02 cmp03", release=33), Cells("cmp02")
+    assert blamed(old, then, new, now) == set()
