@@ -62,20 +62,18 @@ from osc_traitsched.core.nova.question import (
 from osc_traitsched.core.nova.server import Port
 from osc_traitsched.core.servers import state as servers_state
 from osc_traitsched.core.servers.failure import (
-    Changes,
-    Failure,
-    ServerAnswer,
-    Stage,
-    confirmed_by_failure,
-    failure,
-)
-from osc_traitsched.core.servers.fleet import (
     MOST_JUDGED,
+    Changes,
     FailedKind,
     FailedServer,
     FailedServers,
+    Failure,
     Kinds,
+    ServerAnswer,
+    Stage,
     by_record,
+    confirmed_by_failure,
+    failure,
 )
 from osc_traitsched.core.servers.moves import (
     OFFLOADED,

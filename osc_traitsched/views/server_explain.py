@@ -17,13 +17,16 @@ from osc_traitsched.core.judge.judgement import (
 )
 from osc_traitsched.core.judge.reasons import breakdown, is_of_zone
 from osc_traitsched.core.nova.clause import Condition, HostFilter, Resource
-from osc_traitsched.core.servers.failure import Changes, Failure, ServerAnswer, Stage
-from osc_traitsched.core.servers.fleet import (
+from osc_traitsched.core.servers.failure import (
+    Changes,
     FailedKind,
     FailedServer,
     FailedServers,
-    NotKnown,
+    Failure,
+    ServerAnswer,
+    Stage,
 )
+from osc_traitsched.core.servers.fleet import NotKnown
 from osc_traitsched.core.servers.misplaced import of_own_host
 from osc_traitsched.core.servers.state import Name
 from osc_traitsched.documents import JsonObject, field

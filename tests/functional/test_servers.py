@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from osc_traitsched.core.servers.fleet import Kinds
+from osc_traitsched.core.servers.failure import Kinds
 from tests.functional import shell
 from tests.functional.nova import Nova, Says
 from tests.functional.proxy import Fault, Proxy, Request

@@ -22,8 +22,13 @@ from osc_traitsched.core.errors import (
     NotInCatalog,
 )
 from osc_traitsched.core.nova.question import MoveKind, ServerSpec
-from osc_traitsched.core.servers.failure import Changes, Stage
-from osc_traitsched.core.servers.fleet import FailedKind, FailedServer, FailedServers
+from osc_traitsched.core.servers.failure import (
+    Changes,
+    FailedKind,
+    FailedServer,
+    FailedServers,
+    Stage,
+)
 from osc_traitsched.core.servers.misplaced import of_own_host
 from osc_traitsched.core.servers.moves import Because
 from osc_traitsched.core.servers.state import Name, Source

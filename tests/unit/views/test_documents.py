@@ -29,8 +29,14 @@ from osc_traitsched.core.nova.filter.state import ServerGroup
 from osc_traitsched.core.nova.server import Network, Parts, Port, Volume
 from osc_traitsched.core.placement.facts import Room, Stock
 from osc_traitsched.core.servers.drain import RoomPlan
-from osc_traitsched.core.servers.failure import Changes, Failure, Stage
-from osc_traitsched.core.servers.fleet import FailedKind, FailedServer, FailedServers
+from osc_traitsched.core.servers.failure import (
+    Changes,
+    FailedKind,
+    FailedServer,
+    FailedServers,
+    Failure,
+    Stage,
+)
 from osc_traitsched.core.servers.state import Event, Migration
 from osc_traitsched.core.servers.usage import (
     CapacityQuery,

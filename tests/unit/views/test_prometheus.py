@@ -13,7 +13,7 @@ import yaml
 
 from osc_traitsched.core.check.survey import ERROR, WARNING
 from osc_traitsched.core.errors import CloudBroke
-from osc_traitsched.core.servers.fleet import FailedKind, FailedServer, FailedServers
+from osc_traitsched.core.servers.failure import FailedKind, FailedServer, FailedServers
 from osc_traitsched.views import capacity, check, lose, server_explain
 from tests.unit.views import test_capacity, test_lose
 

@@ -10,15 +10,16 @@ from osc_traitsched.core.answer import Answer
 from osc_traitsched.core.errors import CloudBroke, Forbidden
 from osc_traitsched.core.nova.clause import MemberOf, Origin, RootTrait
 from osc_traitsched.core.nova.options import SchedulerSettings
-from osc_traitsched.core.servers.failure import Changes, Failure, ServerAnswer, Stage
-from osc_traitsched.core.servers.fleet import (
+from osc_traitsched.core.servers.failure import (
+    Changes,
     FailedKind,
     FailedServer,
     FailedServers,
-    NotKnown,
-    Resident,
-    Unmet,
+    Failure,
+    ServerAnswer,
+    Stage,
 )
+from osc_traitsched.core.servers.fleet import NotKnown, Resident, Unmet
 from osc_traitsched.core.servers.misplaced import JudgedServer, Objections, Placements
 from osc_traitsched.core.servers.state import (
     Event,
