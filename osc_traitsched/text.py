@@ -60,6 +60,26 @@ def folded(names: Iterable[str]) -> list[str]:
     return [text for text, _ in _folded(names)]
 
 
+#: ``[00-05]`` in a name, or ``[00-05,07]``; ``[0-5]`` and ``[05]`` are globs.
+_RANGES = re.compile(r"(.*?)\[(?=\S*\d\d-\d\d)([\d,-]+)\](.*)", re.ASCII)
+_RANGE = re.compile(r"(\d{2,9})(?:-(\d{2,9}))?", re.ASCII)
+_MOST_NUMBERS = 100_000
+
+
+def unfolded(name: str) -> list[str]:
+    """The names that :func:`ranges` folds, such as ``cmp[00-05]``; else the name."""
+    found = _RANGES.fullmatch(name)
+    parts = map(_RANGE.fullmatch, found[2].split(",")) if found else ()
+    numbers: list[str] = []
+    for part in parts:
+        first, last = (part[1], part[2] or part[1]) if part else ("", "")
+        run = range(int(first or 0), int(last or -1) + 1)
+        if len(first) != len(last) or not 0 < len(run) < _MOST_NUMBERS:
+            return [name]
+        numbers += (f"{number:0{len(first)}}" for number in run)
+    return [f"{found[1]}{n}{found[3]}" for n in numbers] if found else [name]
+
+
 def _folded(names: Iterable[str]) -> Iterator[tuple[str, int]]:
     """Ranges and names, each with how many names it stands for."""
     series: dict[tuple[str, str, int], list[int]] = {}

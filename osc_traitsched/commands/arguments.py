@@ -10,7 +10,7 @@ import operator
 import os
 import re
 import sys
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from typing import Any
 
 from osc_traitsched.app import snapshot
@@ -21,7 +21,7 @@ from osc_traitsched.core.errors import BadConfiguration, BadUsage
 from osc_traitsched.core.inventory import trait
 from osc_traitsched.core.inventory.snapshot import Selectors
 from osc_traitsched.paste import Option
-from osc_traitsched.text import quoted, visible
+from osc_traitsched.text import quoted, unfolded, visible
 
 # Options as values.
 
@@ -188,8 +188,8 @@ HOSTS = (
         _selector(
             "--host",
             "PATTERN",
-            "a host: its name in Nova or Placement, its UUID, or a glob such as "
-            "'cmp-1*'; several with commas in between",
+            "a host: its name in Nova or Placement, its UUID, a glob such as "
+            "'cmp-1*', or a range such as cmp[00-05]; several with commas in between",
         ),
         _selector("--aggregate", "AGGREGATE", "a host aggregate: name, ID or UUID"),
         _selector("--availability-zone", "ZONE", "an availability zone"),
@@ -242,7 +242,7 @@ def split_hosts(args: argparse.Namespace) -> tuple[str, ...]:
 
     :raises BadQuestion: if none is a trait, or for a trait in lower case
     """
-    words = tuple(each for text in args.traits for each in names(text))
+    words = hosts(args.traits)
     if any(map(trait.is_wellformed, words)):
         args.hosts = [*args.hosts, *(each for each in words if trait.is_no_trait(each))]
         words = tuple(each for each in words if not trait.is_no_trait(each))
@@ -254,6 +254,15 @@ def names(text: str) -> list[str]:
     return [each for each in _COMMA.split(text) if each] or [text]
 
 
+def hosts(texts: Iterable[str]) -> tuple[str, ...]:
+    """The hosts and patterns in lists with commas and in ranges, as answers name them.
+
+    ``cmp[00-02], cmp07`` are four hosts.
+    """
+    listed = itertools.chain.from_iterable(map(names, texts))
+    return tuple(host for each in listed for host in unfolded(each.strip()))
+
+
 def selectors(args: argparse.Namespace) -> Selectors:
     """Selectors from the options; all hosts if they name none.
 
@@ -261,7 +270,7 @@ def selectors(args: argparse.Namespace) -> Selectors:
     """
     named = bool(args.hosts or args.aggregates or args.availability_zones)
     return Selectors(
-        hosts=_hosts(args),
+        hosts=hosts(args.hosts),
         aggregates=tuple(args.aggregates),
         zones=tuple(args.availability_zones),
         everything=not named,
@@ -277,12 +286,12 @@ def target_selectors(args: argparse.Namespace) -> Selectors:
     :raises BadQuestion: for an option that is not a trait name
     :raises BadConfiguration: if the host file can't be read or has no names
     """
-    hosts = _hosts(args)
+    named = hosts(args.hosts)
     if args.host_file is not None:
-        hosts += tuple(_read(args.host_file))
+        named += hosts(_read(args.host_file))
     found = dataclasses.replace(
         selectors(args),
-        hosts=hosts,
+        hosts=named,
         providers=tuple(args.providers),
         everything=args.all,
         skips_unknown=args.skip_unknown,
@@ -293,10 +302,6 @@ def target_selectors(args: argparse.Namespace) -> Selectors:
             "--availability-zone or --all"
         )
     return found
-
-
-def _hosts(args: argparse.Namespace) -> tuple[str, ...]:
-    return tuple(each for text in args.hosts for each in names(text))
 
 
 def _read(path: str) -> Iterator[str]:

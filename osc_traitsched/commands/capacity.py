@@ -229,7 +229,7 @@ def _query(args: argparse.Namespace) -> CapacityQuery:
     if args.flavors and args.all_flavors:
         raise BadUsage("--all-flavors cannot be combined with FLAVOR")
     without = Selectors(
-        hosts=tuple(args.without),
+        hosts=arguments.hosts(args.without),
         aggregates=tuple(args.without_aggregate),
         zones=tuple(args.without_zone),
     )
@@ -263,5 +263,5 @@ def _query(args: argparse.Namespace) -> CapacityQuery:
         added,
         set_then,
         args.at_least or 0,
-        lose=tuple(args.lose),
+        lose=arguments.hosts(args.lose),
     )

@@ -73,7 +73,8 @@ SHOWING = (
         "--host",
         dest="hosts",
         metavar="PATTERN",
-        help="show these hosts in detail: name, UUID or glob (can be repeated)",
+        help="show these hosts in detail: name, UUID or glob (or range, cmp[00-05]); "
+        "the exit code is of all hosts",
     ),
     option(
         "--fixes",
@@ -381,7 +382,7 @@ def explainer(args: argparse.Namespace, sources: SettingsSources) -> Explainer:
     """An explainer with these options."""
     return functools.partial(
         explain.explain,
-        named=args.hosts,
+        named=arguments.hosts(args.hosts),
         want_figures=args.long and args.format != "text",
         want_fixes=args.fixes,
         own=own_sources(args, sources),

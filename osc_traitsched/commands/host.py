@@ -52,7 +52,7 @@ class ShowHost(base.Command):
     @gc_paused()
     def take_action(self, args: argparse.Namespace) -> int:
         """Read, judge, and show."""
-        if arguments.names(args.host) != [args.host]:
+        if arguments.hosts((args.host,)) != (args.host,):
             raise BadUsage(f"name one host, not several: {args.host}")
         sources, spec = self.settings(args), request_args.kind(args)
         query = CapacityQuery(host=args.host, all_enabled=args.if_enabled)
@@ -145,7 +145,7 @@ class DrainHost(base.Command):
     )
 
     def take_action(self, args: argparse.Namespace) -> int:
-        hosts = [name for text in args.hosts for name in arguments.names(text)]
+        hosts = arguments.hosts(args.hosts)
         if not hosts and not args.aggregates:
             raise BadUsage("name the hosts to drain: HOST or --aggregate")
         if args.script and args.format != "text":

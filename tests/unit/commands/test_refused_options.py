@@ -118,6 +118,9 @@ def test_what_a_command_can_not_use_is_refused(line, code, text):
     ("line", "names"),
     [
         ("list cmp01", ["cmp01"]),
+        # As answers name hosts.
+        ("list 'cmp[00-02], cmp07'", ["cmp00", "cmp01", "cmp02", "cmp07"]),
+        ("list --host cmp[06-07] cmp00", ["cmp00", "cmp06", "cmp07"]),
         ("list cmp0[01] --host cmp02", ["cmp00", "cmp01", "cmp02"]),
         ("list cmp06 --by-trait --custom", ["CUSTOM_SSD", "CUSTOM_WINDOWS"]),
         ("zone list az-west", ["az-west"]),
@@ -127,6 +130,38 @@ def test_what_a_command_can_not_use_is_refused(line, code, text):
 def test_lists_take_names(line, names):
     found = ask(f"{line} -f json").json
     assert [next(iter(row.values())) for row in found] == names
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "explain m1.large ubuntu-24.04 --long --host {}",
+        "capacity --without {}",
+        "capacity --lose {}",
+        "host drain {}",
+        "add CUSTOM_SSD {} --dry-run",
+        "remove CUSTOM_SSD --host {} --dry-run",
+    ],
+)
+def test_a_range_of_hosts_is_these_hosts(line):
+    texts = (ask(line.format(hosts)) for hosts in ("cmp[00-02]", "cmp00,cmp01,cmp02"))
+    range_, each = ((done.code, done.out, done.err) for done in texts)
+    assert range_ == each
+    assert "no host matches" not in "".join(range_[1:])
+
+
+def test_each_missing_host_of_a_range_is_named():
+    done = ask("remove CUSTOM_SSD cmp[06-09] --dry-run")
+    assert done.code == 1
+    missing = [line.partition(";")[0] for line in done.err.splitlines()]
+    assert missing == ["no host matches 'cmp08'", "no host matches 'cmp09'"]
+
+
+def test_a_file_of_hosts_may_have_ranges(tmp_path):
+    path = tmp_path / "hosts"
+    path.write_text("cmp[00-02]\ncmp07\n")
+    found = ask(f"add CUSTOM_NEW --create --host-file {path} --dry-run -f json").json
+    assert {row["host"] for row in found} >= {"cmp00", "cmp01", "cmp02", "cmp07"}
 
 
 def test_a_list_says_what_it_lists():

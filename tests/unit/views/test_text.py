@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import dataclasses
 import datetime
+import itertools
 import random
 import shlex
 import shutil
@@ -13,6 +14,8 @@ import types
 import unicodedata
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from openstackclient import shell
 
 from osc_traitsched import paste
@@ -60,6 +63,29 @@ def test_a_noun_is_of_the_number_of_what_it_stands_before():
     ]
     counts = [osc_traitsched_text.count(number, "host") for number in range(3)]
     assert counts == ["0 hosts", "1 host", "2 hosts"]
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("cmp[08-11]", ["cmp08", "cmp09", "cmp10", "cmp11"]),
+        ("cmp[008-010].dc1", ["cmp008.dc1", "cmp009.dc1", "cmp010.dc1"]),
+        ("r1n[07-08,10]", ["r1n07", "r1n08", "r1n10"]),
+        # Globs, and what is neither.
+        *((text, [text]) for text in ("cmp1*", "cmp0[1-3]", "cmp0[12]", "cmp[1-35]")),
+        *((text, [text]) for text in ("cmp[11-08]", "cmp[10-12,5]", "n[00-05", "c05")),
+        ("cmp[000000000-999999999]", ["cmp[000000000-999999999]"]),
+    ],
+)
+def test_a_range_of_hosts_stands_for_each(text, names):
+    assert osc_traitsched_text.unfolded(text) == names
+
+
+@given(st.sets(st.integers(0, 130), min_size=1))
+def test_what_is_folded_unfolds_to_the_same_hosts(numbers):
+    hosts = {f"cmp{number:03}.dc1" for number in numbers}
+    found = map(osc_traitsched_text.unfolded, osc_traitsched_text.folded(hosts))
+    assert {*itertools.chain(*found)} == hosts
 
 
 def test_names_that_may_have_been_meant_are_asked_for():
