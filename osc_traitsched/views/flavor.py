@@ -218,6 +218,8 @@ class FlavorUseDocument(JsonObject):
 
 #: Of a table on a terminal.
 _WIDTH = 80
+#: Flavors that share its width, at most.
+_ABREAST = 4
 
 
 def flavors(view: FlavorsView) -> Iterator[Line]:
@@ -230,7 +232,7 @@ def flavors(view: FlavorsView) -> Iterator[Line]:
     yield from (Line(text, Tone.DOUBT) for text in capacity.assumed(view.capacity))
     labels = [*map(_label, differences), "hosts now"]
     # Two spaces are before each column.
-    width = (_WIDTH - 2 - max(map(len, labels))) // len(fits) - 2
+    width = (_WIDTH - 2 - max(map(len, labels))) // min(len(fits), _ABREAST) - 2
     now = (view.capacity.names(fit.hosts) for fit in fits)
     suited = (view.capacity.names(fit.suited) for fit in fits)
     rows: list[tuple[str, ...]] = [
@@ -240,10 +242,25 @@ def flavors(view: FlavorsView) -> Iterator[Line]:
         ("hosts now", *(_within(width, hosts) for hosts in now)),
         ("if empty", *(_within(width, hosts) for hosts in suited)),
     ]
-    yield from map(Line, capacity.aligned(rows, {*range(len(fits) + 1)}))
+    yield from (Line(row, is_row=True) for row in _side_by_side(rows))
     for each in view.capacity.rejected:
         name = each.question.flavor["name"]
         yield Line(f"{name} is rejected: {verdict.rejected(each)}")
+
+
+def _side_by_side(rows: Sequence[tuple[str, ...]]) -> Iterator[str]:
+    """Tables below each other, with as many flavors each as a terminal has room for."""
+    first, *widths = (max(map(len, column)) + 2 for column in zip(*rows))
+    start, number = 1, len(widths)
+    while start <= number:
+        end, used = start + 1, first + widths[start - 1]
+        while end <= number and used + widths[end - 1] <= _WIDTH:
+            used += widths[end - 1]
+            end += 1
+        shown = [(row[0], *row[start:end]) for row in rows]
+        yield from ("",) if start > 1 else ()
+        yield from capacity.aligned(shown, {*range(end)})
+        start = end
 
 
 def _within(width: int, hosts: Sequence[str]) -> str:
@@ -387,7 +404,7 @@ def _by_cause(view: ImageView) -> dict[str, list[str]]:
         else:
             others.setdefault(label, []).extend(flavors)
     for label, flavors in others.items():
-        found[label].append(f"for other reasons: {listed(flavors)}")
+        found[label].append(f"{listed(flavors)} (other reasons: -f json)")
     first = ("now", "may")
     labels = sorted(
         found, key=lambda label: (label not in first, label != "now", label)

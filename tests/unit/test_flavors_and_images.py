@@ -62,9 +62,29 @@ def test_hosts_of_flavors_are_cut_to_the_width(asked, names, hosts):
         )
 
     rows = asked(change, f"flavor show {names}").out.splitlines()
-    columns = len(set(names.split()))
-    assert rows[-2] == f"  hosts now{f'  {hosts}' * columns}"
-    assert len(rows[-2]) <= 80 or columns == 5
+    shown = [row for row in rows if row.startswith("  hosts now")]
+    count = len(set(names.split()))
+    # Four are beside each other, and the fifth is below.
+    blocks = [4, 1] if count == 5 else [count]
+    assert shown == [f"  hosts now{f'  {hosts}' * columns}" for columns in blocks]
+    assert all(len(row) <= 80 for row in shown)
+
+
+def test_flavors_that_do_not_fit_a_terminal_are_below_each_other(asked):
+    names = [f"{letter * 30}.{number}" for number, letter in enumerate("abcde")]
+
+    def change(document):
+        one = flavor(document, "m1.small")
+        document["compute"]["flavors"] += (
+            {**one, "name": name, "id": name, "vcpus": 1 + place}
+            for place, name in enumerate(names)
+        )
+
+    rows = asked(change, f"flavor show {' '.join(names)}").out.splitlines()
+    heads = [row.split() for row in rows if row.startswith(" " * 12)]
+    assert heads == [names[:2], names[2:4], names[4:]]
+    vcpus = [row.split() for row in rows if row.startswith("  vcpus")]
+    assert vcpus == [["vcpus", "1", "2"], ["vcpus", "3", "4"], ["vcpus", "5"]]
 
 
 # Why a flavor has no room: capacity and image show say the same.
