@@ -192,17 +192,20 @@ def destination_lines(
         hidden = server_words.hidden(found.parts, found.minor)
         yield from section("Not recorded by Nova:", hidden)
         return
+    is_tried = found.kind is not MoveKind.REBUILD
     if judgement is not None and not found.refusals:
         if isinstance(judgement, Judgement) and judgement.has_room:
             yield from _hosts(judgement)
             named = explanation.named if explanation else ()
             yield from explain_text.of_named(judgement, named, everything=False)
         else:
+            # It ends with what --long shows.
             yield from rest
+            is_tried = False
         gaining = {each.name for each in judgement.doubts.options if each.gained}
         if RESIZE_TO_SAME_HOST in gaining:
             yield Line(f"{found.state.host}, {_SAME_HOST}")
-    if found.kind is not MoveKind.REBUILD:
+    if is_tried:
         yield Line("--long shows what Nova checks only when the move is tried.")
 
 

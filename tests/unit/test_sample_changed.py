@@ -696,6 +696,62 @@ def test_a_provider_of_other_resources_is_only_worth_a_note(asked):
     assert asked(change, "check mirror").out.count("1 note") == 1
 
 
+# Long lines, and lines that say nothing new.
+
+
+NUMA = "--set filter_scheduler.enabled_filters=NUMATopologyFilter"
+
+
+@pytest.mark.parametrize(
+    ("properties", "is_near"),
+    [
+        (f"hw:numa_nodes=2 {NUMA}", False),
+        (f"hw:numa_nodes=2 {NUMA} --flavor-property trait:CUSTOM_SSD=required", False),
+        ("trait:CUSTOM_SSD=required", True),
+    ],
+)
+def test_no_host_is_near_if_a_filter_rejects_every_host(asked, properties, is_near):
+    request = f"m1.large ubuntu-24.04 --no-fixes --flavor-property {properties}"
+    found = asked(all_full, f"explain {request}").out
+    assert "No host can " in found
+    assert ("Nearest hosts:" in found) is is_near
+
+
+def all_full(document):
+    for provider in document["placement"]["providers"]:
+        memory = provider["inventories"]["MEMORY_MB"]
+        memory["used"] = memory["total"] - memory["reserved"]
+
+
+def test_one_line_says_what_long_shows(asked):
+    found = asked(all_full, "server destinations web-1").out.splitlines()
+    assert [row for row in found if row.startswith("--long")] == [
+        "--long shows conditions, all hosts and assumptions."
+    ]
+
+
+@pytest.mark.parametrize(
+    ("peers", "is_like"), [(("cmp01",), True), (("cmp01", "cmp04"), False)]
+)
+def test_a_host_is_like_its_peers_if_these_are_in_the_same_aggregates(
+    asked, peers, is_like
+):
+    """cmp00 is in no aggregate; cmp01 is in east, cmp04 in west."""
+
+    def change(document):
+        nodes = document["compute"]["hypervisors"]
+        for each in nodes:
+            of_peer = each["service"]["host"] in (*peers, "cmp00")
+            vcpus, size = 8 if of_peer else 9, {"memory_mb": 4096, "local_gb": 99}
+            each.update(size, vcpus=vcpus, status="enabled", state="up")
+        for aggregate in document["compute"]["aggregates"]:
+            aggregate["hosts"] = [h for h in aggregate["hosts"] if h != "cmp00"]
+
+    found = asked(change, "host show cmp00").out
+    assert "In no zone and no aggregate." in found
+    assert ("Like cmp01?" in found) is ("--like" in found) is is_like
+
+
 # What is in use now is no reason for never.
 
 

@@ -526,17 +526,23 @@ class HostView:
 
 
 def like(host: Compute, nova: Nova) -> str:
-    """Name of the first working host with open aggregates and the same hardware."""
+    """Name of the first working host with the same hardware and open aggregates.
+
+    Empty if such hosts are not all in the same aggregates: any would be a guess.
+    """
     policies = [(AggregatePolicy.read(e.metadata), e.hosts) for e in nova.aggregates]
     closed = {name for policy, hosts in policies if policy.is_closed for name in hosts}
     inside = {name for _, hosts in policies for name in hosts} - closed
-    peers = (
-        peer.node
+    peers = [
+        peer
         for peer in nova.computes
         if peer.service_host in inside and peer.is_up and peer.is_enabled
         if _hardware(peer) == _hardware(host)
-    )
-    return min(peers, default="")
+    ]
+    places = {
+        tuple(peer.service_host in hosts for _, hosts in policies) for peer in peers
+    }
+    return min(peer.node for peer in peers) if len(places) == 1 else ""
 
 
 def _hardware(host: Compute) -> list[object]:

@@ -21,7 +21,7 @@ from osc_traitsched.core.judge.reasons import (
     worst,
 )
 from osc_traitsched.core.judge.verdict import Rejection
-from osc_traitsched.core.nova.clause import AFTER_PLACEMENT, Resource
+from osc_traitsched.core.nova.clause import AFTER_PLACEMENT, HostFilter, Resource
 from osc_traitsched.core.nova.filter.table import FLAGS
 from osc_traitsched.core.nova.options import SchedulerSettings
 from osc_traitsched.core.placement.facts import Stock
@@ -281,7 +281,16 @@ _FIGURES = re.compile(r" \(|: ")
 
 
 def _nearest_in_short(judgement: Judgement, most: int) -> Iterator[Line]:
-    """Hosts of the place that lack the least, unless the reasons say it already."""
+    """Hosts of the place that lack the least, unless the reasons say it already.
+
+    If a host filter rejects every host, none is near.
+    """
+    filters = [
+        {each for each in rejection.failing if isinstance(each, HostFilter)}
+        for rejection, _ in judgement.grouped_rejections
+    ]
+    if filters and set.intersection(*filters):
+        return
     inside = allowed_hosts(judgement).hosts
     told = explain_verdict.told(judgement)
     lost = {*itertools.chain.from_iterable(lost_members(judgement).values())}
@@ -329,9 +338,11 @@ def _kind(
         either = [without[0], *(f"or {each}" for each in without[1:])]
         return f"{names} would fit without", either
     first = worst(judgement, clauses)
+    # Free amounts change; other reasons stay.
+    ordered = sorted(clauses, key=lambda e: (isinstance(e, Resource), e != first))
     found = [
         reason
-        for clause in sorted(clauses, key=lambda each: each != first)
+        for clause in ordered
         for reason in explain_verdict.of_hosts(clause, judgement, hosts)
     ] + [agreed(each, len(hosts)) for each in short]
     return (f"{names} {found[0]}", []) if len(found) == 1 else (names, found)
