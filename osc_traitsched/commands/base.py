@@ -336,6 +336,10 @@ NOT_SUPPLIED = "nova.conf unknown; run once:"
 IN_SNAPSHOT = "nova.conf unknown, the snapshot has none; add --nova-conf FILE"
 
 
+#: Columns of text in a pipe or a file.
+IN_PIPE = 100
+
+
 #: ``openstack sched`` is short for ``openstack trait-sched``.
 SHORT = "sched"
 
@@ -476,6 +480,11 @@ class Command(command.Command):  # type: ignore[misc,unused-ignore]
         return _columns(self.app.stdout)
 
     @property
+    def columns(self) -> int:
+        """Columns of text; 0 for any, for the one line of -q in a pipe."""
+        return self.width or (0 if self.is_quiet else IN_PIPE)
+
+    @property
     def height(self) -> int:
         """Rows of the terminal; 0 if the output is not a terminal."""
         return shutil.get_terminal_size().lines if self.width else 0
@@ -490,7 +499,7 @@ class Command(command.Command):  # type: ignore[misc,unused-ignore]
         shown = list(lines)
         if self.is_quiet:
             shown = [each.alone for each in shown[above : above + 1]]
-        text = "\n".join(painted(each, self.width) for each in shown)
+        text = "\n".join(painted(each, self.width, self.columns) for each in shown)
         return self.where + paste.repeating(text, self.repeated_options)
 
     def settings(self, args: argparse.Namespace) -> SettingsSources:

@@ -238,7 +238,7 @@ class Summed(base.TextLister):
         if self._sum and not data:
             return 0
         if base.wants_text(parsed_args):
-            rows = (terminal.wrapped(line, self.width) for line in self._lines)
+            rows = (terminal.wrapped(line, self.columns) for line in self._lines)
             text = "".join(f"{row}\n" for row in rows)
             self.app.stdout.write(text + self.settings_line)
             return 0

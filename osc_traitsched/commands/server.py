@@ -95,7 +95,7 @@ class ListMisplaced(base.Lister):
         if self.found.misplaced:
             self._print_groups(parsed_args, self.found)
         for line in misplaced_views.below(self.found, self.repeated_options):
-            text = terminal.wrapped(visible(line), self.width)
+            text = terminal.wrapped(visible(line), self.columns)
             self.app.stdout.write(f"{text}\n")
         self.app.stdout.write(self.settings_line)
         return 0

@@ -78,7 +78,7 @@ def lines(
         table = _changes(found.flavors, most)
     elif len(flavors) > 1 or any(e.room.most or e.empty.most for e in flavors):
         table = _table(flavors, can_print(encoding), width, most)
-    yield from (*above, *map(Line, table), *below)
+    yield from (*above, *(Line(row, is_row=True) for row in table), *below)
 
 
 def full(found: Capacity, width: int = 0) -> Iterator[Line]:

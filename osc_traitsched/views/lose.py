@@ -46,7 +46,7 @@ def lines(found: Losses, width: int = 0, height: int = 0) -> Iterator[Line]:
         number = capacity.short(each.stay)
         rows.append((_label(each), f"{each.drain.total}", number, stay, is_full))
     for text in capacity.aligned(rows, {0, 3, 4}):
-        yield Line(terminal.cut(text, width))
+        yield Line(terminal.cut(text, width), is_row=True)
     if hidden := len(found.several) - len(shown):
         yield Line(f"  {and_more(hidden, 'row')}")
 

@@ -45,12 +45,14 @@ class Line:
 
     :ivar reason: of an answer
     :ivar cause: of an answer, in a sentence that only the line alone needs
+    :ivar is_row: of a table, which no width breaks
     """
 
     text: str
     tone: Tone | None = None
     reason: Reason | None = None
     cause: str = ""
+    is_row: bool = False
 
     @property
     def alone(self) -> Line:
@@ -72,34 +74,44 @@ def section(title: str, texts: Iterable[str], indent: str = "  ") -> Iterator[Li
         yield from (Line(""), Line(title, Tone.TITLE), *lines)
 
 
-def painted(line: Line, width: int) -> str:
+def painted(line: Line, width: int, in_pipe: int = 0) -> str:
     """A line that is safe to print, in its color.
 
     termcolor respects ``NO_COLOR`` and terminals without colors.
 
     :param width: of the terminal; 0 for none
+    :param in_pipe: columns without a terminal; 0 for any number
     """
-    shown = wrapped(visible(line.text), width)
+    shown = visible(line.text)
+    if not line.is_row:
+        shown = wrapped(shown, width or in_pipe)
     if line.tone is None or not width:
         return shown
     return termcolor.colored(shown, _COLORS[line.tone], attrs=["bold"])
 
 
-def wrapped(text: str, width: int) -> str:
-    """A line on as many rows as a terminal needs; a command to paste stays on one.
+#: Between words and a command to paste.
+_COMMAND = ": openstack "
 
-    :param width: of the terminal; 0 for none
+
+def wrapped(text: str, width: int) -> str:
+    """A line on as many rows as a width needs; a command to paste has one of its own.
+
+    :param width: 0 for any
     """
-    if not width or len(text) <= width or "openstack " in text:
+    words, colon, command = text.partition(_COMMAND)
+    if not width or len(text) <= width or ("openstack " in text and not colon):
         return text
     margin = " " * (len(text) - len(text.lstrip()) + 2)
     rows = textwrap.wrap(
-        text,
+        words + colon[:1],
         width,
         subsequent_indent=margin,
         break_long_words=False,
         break_on_hyphens=False,
     )
+    if colon:
+        rows.append(f"{margin}{colon[2:]}{command}")
     return "\n".join(rows)
 
 

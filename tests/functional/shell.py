@@ -21,6 +21,7 @@ from openstack.config import loader
 from openstackclient import shell
 from osc_lib.clientmanager import ClientCache, ClientManager
 
+from osc_traitsched.commands import base
 from osc_traitsched.config import saved
 
 # Before 4.0 cliff makes an error of argparse's an exit with 1.
@@ -62,6 +63,10 @@ def through(service: str, url: str) -> dict[str, str]:
     Wallaby's OpenStackClient reads them only where their cloud is asked for by name.
     """
     return {"OS_CLOUD": "envvars", f"OS_{service.upper()}_ENDPOINT_OVERRIDE": url}
+
+
+#: Columns of text: any number, as tests look for sentences.
+IN_PIPE = 0
 
 
 def run(variables: Mapping[str, str], *arguments: str, stdin: str | None = "") -> Run:
@@ -130,6 +135,7 @@ def _environment(variables: Mapping[str, str]) -> Iterator[None]:
     with contextlib.ExitStack() as around:
         around.enter_context(mock.patch.dict(os.environ, environment, clear=True))
         around.enter_context(mock.patch.multiple(saved, **of_host))
+        around.enter_context(mock.patch.object(base, "IN_PIPE", IN_PIPE))
         yield
 
 

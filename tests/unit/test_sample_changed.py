@@ -9,6 +9,8 @@ import uuid
 
 import pytest
 
+from osc_traitsched.commands import base
+from tests.functional import shell
 from tests.unit.conftest import WHOLE
 
 BOUND = ("acme-1", "db-1", "win-1")
@@ -697,6 +699,46 @@ def test_a_provider_of_other_resources_is_only_worth_a_note(asked):
 
 
 # Long lines, and lines that say nothing new.
+
+
+def misspelled(document, number=40):
+    """Flavors of one misspelling."""
+    flavors = document["compute"]["flavors"]
+    one = next(each for each in flavors if each["name"] == "ssd.large")
+    flavors += ({**one, "id": f"id-{n}", "name": f"ssd-{n}"} for n in range(number))
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "check",
+        "check --long",
+        "capacity",
+        "host show cmp00",
+        "explain m1.large - --long",
+    ],
+)
+def test_text_in_a_pipe_has_at_most_100_columns_and_all_names(
+    asked, command, monkeypatch
+):
+    whole = asked(misspelled, command).out
+    assert max(map(len, whole.splitlines())) > 100
+    monkeypatch.setattr(shell, "IN_PIPE", base.IN_PIPE)
+    found = asked(misspelled, command).out
+    _, *rows = found.splitlines()
+    rows = [row for row in rows if row.split()[:1] != ["openstack"]]
+    # A table is no text; its rows are whole.
+    assert all(row[:1] in "+|" for row in rows if len(row) > 100)
+    assert found.split() == whole.split()
+
+
+def test_with_q_the_verdict_is_one_line_in_a_pipe(asked, monkeypatch):
+    monkeypatch.setattr(shell, "IN_PIPE", base.IN_PIPE)
+    names = " ".join(f"m1.{size}" for size in ("small", "medium", "large"))
+    long = f"{names} acme.large win.medium ssd.medium r1.huge ssd.large"
+    done = asked(dict, f"flavor show {long} -q")
+    assert done.out.count("\n") == 1
+    assert len(done.out) > 100
 
 
 NUMA = "--set filter_scheduler.enabled_filters=NUMATopologyFilter"

@@ -225,7 +225,8 @@ def _assumed(judgement: RequestResult) -> Iterator[str]:
 
 def _conditions(judgement: Judgement, width: int) -> Iterator[Line]:
     table = _table(judgement, width).get_string().splitlines()
-    yield from section("Where hosts drop out:", table, "")
+    yield from (Line(""), Line("Where hosts drop out:", Tone.TITLE))
+    yield from (Line(row, is_row=True) for row in table)
     passing = reasons.without_effect(judgement.filtering.without_effect)
     if passing:
         yield Line(passing)

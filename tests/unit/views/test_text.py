@@ -88,6 +88,26 @@ def test_what_is_folded_unfolds_to_the_same_hosts(numbers):
     assert {*itertools.chain(*found)} == hosts
 
 
+@pytest.mark.parametrize(
+    ("text", "rows"),
+    [
+        ("it fits: openstack x", ["it fits: openstack x"]),
+        (
+            "  the whole answer: openstack server x",
+            ["  the whole answer:", "    openstack server x"],
+        ),
+        ("first these, then: openstack a b", ["first these, then:", "  openstack a b"]),
+        (
+            "these words and others: openstack a",
+            ["these words and", "  others:", "  openstack a"],
+        ),
+        ("  openstack server show a-server", ["  openstack server show a-server"]),
+    ],
+)
+def test_a_command_has_one_row_and_words_as_many_as_they_need(text, rows):
+    assert terminal.wrapped(text, 20).splitlines() == rows
+
+
 def test_names_that_may_have_been_meant_are_asked_for():
     asked = [osc_traitsched_text.did_you_mean(names) for names in ("", "a", "ab")]
     assert asked == ["", "; did you mean a?", "; did you mean a or b?"]
