@@ -260,7 +260,7 @@ def hosts(texts: Iterable[str]) -> tuple[str, ...]:
     ``cmp[00-02], cmp07`` are four hosts.
     """
     listed = itertools.chain.from_iterable(map(names, texts))
-    return tuple(host for each in listed for host in unfolded(each.strip()))
+    return tuple(host for each in listed for host in unfolded(each.lstrip(" ")))
 
 
 def selectors(args: argparse.Namespace) -> Selectors:

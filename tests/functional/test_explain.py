@@ -141,7 +141,7 @@ def test_flavors_with_the_same_answer_are_one_line(nova, openstack):
         "groups (its groups lack a resource or a group_policy)",
         "malformed (hw:numa_nodes is no number that Nova takes "
         "(InvalidNUMANodesNumber))",
-        "for other reasons: missing, tiny",
+        "missing, tiny (other reasons: -f json)",
     ]
     assert found["servers"] == ["none"]
     assert (
