@@ -135,5 +135,5 @@ def test_refresh_writes_the_output_and_as_many_lines_as_the_page_has(tmp_path):
 
 def test_the_sessions_of_the_readme_are_as_printed(tmp_path):
     page = (REPOSITORY / "README.rst").read_text("utf-8")
-    assert page.count(":class: session") == 4
+    assert page.count(":class: session") == 3
     assert refreshed(tmp_path, page) == page
