@@ -1,4 +1,4 @@
-"""Write what sessions of pages print today: ``python doc/refresh.py [PAGE...]``."""
+"""Write the outputs and tables of pages: ``python doc/refresh.py [PAGE...]``."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import sys
 import textwrap
 from collections.abc import Sequence
 
+import rows
 from session import ROOT, as_page, perform, shown_in
 
 #: A block, and its text: lines that are indented by as much, or empty between such.
@@ -19,8 +20,8 @@ _BLOCK = re.compile(
 
 
 def refreshed(page: str) -> str:
-    """The page with today's output of each session."""
-    return _BLOCK.sub(_block, page)
+    """The page with today's output of each session, and today's tables."""
+    return _BLOCK.sub(_block, rows.refreshed(page))
 
 
 def _block(found: re.Match[str]) -> str:

@@ -57,6 +57,14 @@ _COLUMNS: Mapping[tuple[str, ...], tuple[tuple[str, ...], tuple[str, ...]]] = {
 }
 
 
+#: A table that a page has itself, so that it is whole without a build, too.
+_WRITTEN = re.compile(
+    r"^(?P<head>\.\. Written by doc/refresh\.py: (?P<kind>\S+)\n\n)"
+    r"\.\. list-table::\n(?:   .*\n|\n(?=   ))*",
+    re.M,
+)
+
+
 def table(kind: str) -> str:
     """One of :data:`TABLES` as reStructuredText."""
     head, rows = TABLES[kind]
@@ -65,6 +73,11 @@ def table(kind: str) -> str:
         for number, cell in enumerate(cells):
             lines.append(f"   {' ' if number else '*'} - {cell}".rstrip())
     return "\n".join(lines)
+
+
+def refreshed(page: str) -> str:
+    """The page with today's rows in the tables that it has itself."""
+    return _WRITTEN.sub(lambda found: f"{found['head']}{table(found['kind'])}\n", page)
 
 
 def _reasons() -> Iterator[tuple[str, ...]]:

@@ -90,6 +90,13 @@ def test_the_statuses_of_changes_are_those_of_the_table():
     assert rows == [each.value for each in Status]
 
 
+def test_the_tables_that_pages_have_themselves_are_those_of_the_code():
+    refreshed = runpy.run_path(str(ROOT / "doc/rows.py"))["refreshed"]
+    page = (ROOT / "doc/source/reference/exit-codes.rst").read_text("utf-8")
+    assert refreshed(page) == page, "python doc/refresh.py"
+    assert refreshed(page.replace("Usage error", "An error")) == page
+
+
 @pytest.mark.skipif(not shutil.which("jq"), reason="needs jq")
 def test_the_page_on_json_prints_what_jq_finds_on_the_sample_cloud(tmp_path):
     page = (ROOT / "doc/source/reference/json.rst").read_text("utf-8")
