@@ -99,7 +99,7 @@ Why did a server fail?
 .PP
 .RS
 .nf
-openstack trait\\-sched server explain web\\-1
+openstack trait\\-sched server explain db\\-2
 .fi
 .RE
 .PP
@@ -107,7 +107,7 @@ Reserve the hosts of an aggregate for servers that require a trait:
 .PP
 .RS
 .nf
-openstack trait\\-sched isolate gold CUSTOM_GOLD \\-\\-dry\\-run
+openstack trait\\-sched isolate windows CUSTOM_WINDOWS \\-\\-dry\\-run
 .fi
 .RE
 .PP

@@ -22,9 +22,14 @@ def command(verb: str) -> Any:
     return getattr(import_module(module), name)
 
 
+def rows(verb: str) -> list[str]:
+    """Return a command's examples, without ``openstack trait-sched``."""
+    lines = textwrap.dedent(command(verb).examples).strip().splitlines()
+    return [line for line in lines if not line.startswith("#")]
+
+
 def example(verb: str) -> str:
     """Return a command's first example, as one would type it."""
-    lines = textwrap.dedent(command(verb).examples).strip().splitlines()
-    first = next(line for line in lines if not line.startswith("#"))
+    first, *_ = rows(verb)
     assert f"trait-sched {first} ".startswith(f"{verb} ")
     return f"openstack trait-sched {first}"

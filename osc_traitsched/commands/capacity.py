@@ -97,7 +97,7 @@ class ShowCapacity(base.Command):
 
     examples = """
         # How many more servers of a flavor fit, with an image
-        capacity gold --image raw
+        capacity ssd.medium --image ubuntu-24.04
         # N+1: whether any one host can be lost, the worst first
         capacity --lose any-host
         # All public flavors, if a host were lost and two were added
@@ -106,9 +106,9 @@ class ShowCapacity(base.Command):
         capacity --set-then nova.conf.new
         capacity --ratio VCPU=1.5
         # For cron: exit 7 if fewer than 5 fit
-        capacity gold --at-least 5
+        capacity m1.large --at-least 5
         # Since when fewer than 5 fit
-        capacity gold --at-least 5 --since /var/lib/snapshots
+        capacity m1.large --at-least 5 --since /var/lib/snapshots
     """
 
     options = (

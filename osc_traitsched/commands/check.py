@@ -63,7 +63,7 @@ class Check(base.TextLister):
         # Everything
         check
         # What concerns one flavor
-        check --flavor gold
+        check --flavor ssd.medium
     """
 
     own_formats = (*base.TextLister.own_formats, terminal.FORMAT)

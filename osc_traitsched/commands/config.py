@@ -149,7 +149,7 @@ class SaveConfig(base.Command):
         # Name the scheduler's nova.conf once
         config save --nova-conf /etc/nova/nova.conf
         # Ask the running scheduler, without a file
-        config save --nova-python 'ssh ctl1 podman exec -i nova_scheduler python3'
+        config save --nova-python 'ssh ctl1 sudo docker exec -i nova_scheduler python3'
         # A distribution's defaults, and one option
         config save --baseline kolla-ansible --set scheduler.max_placement_results=100
     """

@@ -142,8 +142,9 @@ class TryFilter(base.Lister):
     """
 
     examples = """
-        filter try log_everything_filter.py:LogEverythingFilter gold raw \
---nova-python "$NOVA_PYTHON"
+        filter try log_everything_filter.py:LogEverythingFilter \
+ssd.medium ubuntu-24.04 \
+--nova-python 'ssh ctl1 sudo docker exec -i nova_scheduler python3'
     """
 
     says_where = True
@@ -216,15 +217,15 @@ class Explain(base.Command):
 
     examples = """
         # Why a flavor and an image get no host
-        explain gold raw
+        explain ssd.medium ubuntu-24.04
         # For a project, in a zone
-        explain gold raw --project demo --availability-zone az-east
+        explain ssd.medium ubuntu-24.04 --project acme --availability-zone az-west
         # Which running servers to move, if all hosts are full
-        explain gold raw --make-room
+        explain ssd.medium ubuntu-24.04 --make-room
         # When it broke, and what took the hosts
-        explain gold raw --since /var/lib/snapshots
+        explain ssd.medium ubuntu-24.04 --since /var/lib/snapshots
         # Which flavors can boot an image
-        explain --image raw
+        explain --image ubuntu-24.04
     """
 
     options = (
@@ -417,11 +418,11 @@ class ListCandidates(base.Lister):
 
     examples = """
         # Hosts of one zone, best first
-        candidates gold raw --availability-zone az-east
+        candidates m1.large ubuntu-24.04 --availability-zone az-east
         # The first five, with their weights
-        candidates gold raw --limit 5 --weights
+        candidates m1.large ubuntu-24.04 --limit 5 --weights
         # For a program
-        candidates gold raw -f json
+        candidates m1.large ubuntu-24.04 -f json
     """
 
     says_where = True

@@ -26,11 +26,11 @@ class ShowFlavor(base.Command):
 
     examples = """
         # Where it fits, what runs out, and who has it
-        flavor show gold
+        flavor show ssd.medium
         # What differs, and where each could go
-        flavor show gold silver
+        flavor show m1.medium ssd.medium
         # For a program
-        flavor show gold -f json
+        flavor show ssd.medium -f json
     """
 
     options = (
@@ -72,9 +72,9 @@ class ShowImage(base.Command):
 
     examples = """
         # Hosts, flavors and servers of an image
-        image show raw
+        image show ubuntu-24.04
         # What changed since last night
-        image show raw --since /var/lib/snapshots
+        image show ubuntu-24.04 --since /var/lib/snapshots
     """
 
     options = (

@@ -32,7 +32,7 @@ class ShowHost(base.Command):
         # What a host could take
         host show cmp01
         # With an image, as one project
-        host show cmp01 --image rocky --project acme
+        host show cmp01 --image ubuntu-24.04 --project acme
         # For whom a new host would be
         host show cmp05 --if-enabled
     """

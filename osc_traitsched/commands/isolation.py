@@ -138,13 +138,13 @@ class IsolateAggregate(ShorthandWriter):
 
     examples = """
         # Show what would be written
-        isolate silver CUSTOM_SILVER --flavor silver --dry-run
+        isolate windows CUSTOM_WINDOWS --flavor win.medium --dry-run
         # Create the trait, and keep a way back
-        isolate silver CUSTOM_SILVER --create --undo undo.yaml
+        isolate windows CUSTOM_WINDOWS --create --undo undo.yaml
         # An image requires it, too
-        isolate silver CUSTOM_SILVER --flavor silver --image rocky
+        isolate windows CUSTOM_WINDOWS --flavor win.medium --image windows-2022
         # Dedicated hosts for a project
-        isolate silver --project acme --dry-run
+        isolate acme --project acme --dry-run
     """
 
     options = (
@@ -197,11 +197,11 @@ class UnisolateAggregate(ShorthandWriter):
 
     examples = """
         # Show what would be written
-        unisolate silver --dry-run
+        unisolate windows --dry-run
         # One of its traits only
-        unisolate silver CUSTOM_SILVER
+        unisolate windows CUSTOM_WINDOWS
         # Remove the traits from hosts, flavors and images, too
-        unisolate silver --remove-traits --undo undo.yaml
+        unisolate windows --remove-traits --undo undo.yaml
     """
 
     options = (

@@ -36,7 +36,7 @@ class ListTraits(base.Lister):
         # All traits of some hosts
         list 'cmp0[0-3]' --long
         # Hosts that still lack a trait
-        list --without-trait CUSTOM_GOLD
+        list --without-trait CUSTOM_SSD
     """
 
     options = (

@@ -46,7 +46,7 @@ class ListMisplaced(base.Lister):
         # If isolation were on
         server misplaced --set scheduler.enable_isolated_aggregate_filtering=true
         # One project's, for a program
-        server misplaced --project demo -f json
+        server misplaced --project acme -f json
     """
 
     says_where = True
@@ -159,11 +159,11 @@ class ExplainServer(base.Command):
 
     examples = """
         # Why a server failed
-        server explain web-3
+        server explain db-2
         # With a network that Nova does not show any more
-        server explain web-3 --network private
+        server explain db-2 --network private
         # All details
-        server explain web-3 --long
+        server explain db-2 --long
         # All servers that failed since yesterday, by cause
         server explain --failed --since 24h
     """
@@ -294,7 +294,7 @@ class ServerDestinations(base.Command):
         # The move that suits its state
         server destinations web-1
         # Which hosts could run it with another flavor
-        server destinations web-1 --for resize --flavor gold
+        server destinations web-1 --for resize --flavor m1.large
     """
 
     options = (

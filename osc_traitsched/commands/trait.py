@@ -41,11 +41,11 @@ class AddTraits(ShorthandWriter):
 
     examples = """
         # Create a trait, and add it to a host
-        add CUSTOM_GOLD cmp02 --create
+        add CUSTOM_NVME cmp02 --create
         # Show what would be written to a range of hosts
-        add CUSTOM_GOLD 'cmp0[0-3]' --dry-run
+        add CUSTOM_SSD 'cmp0[0-3]' --dry-run
         # Two traits for all hosts of an aggregate
-        add CUSTOM_GOLD,CUSTOM_SSD --aggregate gold
+        add CUSTOM_SSD,CUSTOM_WINDOWS --aggregate windows
         # What a peer has, on a new host, with its aggregates
         add --like cmp01 cmp02 --aggregates --dry-run
     """
@@ -125,11 +125,11 @@ class RemoveTraits(write_args.Writer):
 
     examples = """
         # Remove a trait from a host
-        remove CUSTOM_COMMON cmp02
+        remove CUSTOM_SSD cmp00
         # See what requires it, and write nothing
-        remove CUSTOM_GOLD --all --dry-run
+        remove CUSTOM_SSD --all --dry-run
         # From all hosts of a zone
-        remove CUSTOM_GOLD --availability-zone az-west
+        remove CUSTOM_SSD --availability-zone az-west
     """
 
     options = (
@@ -180,9 +180,9 @@ class ShowTrait(base.Command):
 
     examples = """
         # Who has a trait, and who needs it
-        trait show CUSTOM_GOLD
+        trait show CUSTOM_WINDOWS
         # For a program
-        trait show CUSTOM_GOLD -f json
+        trait show CUSTOM_WINDOWS -f json
     """
 
     options = (
@@ -274,9 +274,9 @@ class RenameTrait(_TraitWriter):
 
     examples = """
         # Show what would be written
-        trait rename CUSTOM_COMMON CUSTOM_ALL --dry-run
+        trait rename CUSTOM_SSD CUSTOM_FLASH --dry-run
         # Write, and keep a way back
-        trait rename CUSTOM_COMMON CUSTOM_ALL --undo undo.yaml
+        trait rename CUSTOM_SSD CUSTOM_FLASH --undo undo.yaml
     """
 
     options = (
@@ -295,7 +295,7 @@ class RetireTrait(_TraitWriter):
 
     examples = """
         # Show what would be written
-        trait retire CUSTOM_COMMON --dry-run
+        trait retire CUSTOM_SSD --dry-run
         # Write, and keep a way back
-        trait retire CUSTOM_COMMON --undo undo.yaml
+        trait retire CUSTOM_SSD --undo undo.yaml
     """

@@ -242,6 +242,23 @@ def steady(line):
 
 OWN_FILTERS = environment.REPOSITORY / "examples" / "nova_filters"
 
+#: Examples name what the sample cloud has, and this is what the scenario has instead.
+NAMES = {
+    "remove CUSTOM_SSD cmp00": "remove CUSTOM_COMMON cmp02",
+    "trait show CUSTOM_WINDOWS": "trait show CUSTOM_GOLD",
+    "'ssh ctl1 sudo docker exec -i nova_scheduler python3'": '"$NOVA_PYTHON"',
+    "CUSTOM_SSD": "CUSTOM_COMMON",
+    "CUSTOM_FLASH": "CUSTOM_ALL",
+    "CUSTOM_NVME": "CUSTOM_GOLD",
+    "CUSTOM_WINDOWS": "CUSTOM_SILVER",
+    "win.medium": "silver",
+    "windows": "silver",
+    "ssd.medium": "gold",
+    "m1.large": "gold",
+    "ubuntu-24.04": "raw",
+    "db-2": "web-3",
+}
+
 #: What one command writes is to be new to the other.
 WANTED = "version: 1\ntraits: {{CUSTOM_WANTED: {{hosts: [{}]}}}}\n"
 
@@ -281,6 +298,8 @@ def test_an_example_does_what_it_is_for(scenario, tmp_path, verb):
     # The scenario has a flavor that forbids the trait of the example.
     force = " --force" if verb == "trait-sched add" else ""
     text = f"{examples.example(verb)}{force}\n"
+    for named, there in NAMES.items():
+        text = text.replace(named, there)
     variables = {
         **scenario.cloud.environment,
         "NOVA_PYTHON": str(scenario.cloud.release.python()),

@@ -11,7 +11,9 @@ import xml.etree.ElementTree
 import pytest
 
 from osc_traitsched.app import server, snapshot
+from osc_traitsched.commands.write_args import Writer
 from osc_traitsched.views import server_explain
+from tests import examples
 from tests.functional import shell
 from tests.golden import screens
 from tests.services.environment import REPOSITORY
@@ -632,3 +634,21 @@ def test_the_picture_shows_an_answer(ask):
     first, *rows = ("".join(element.itertext()) for element in texts)
     _, lines = ask(first.removeprefix("$ openstack trait-sched "))
     assert [HEAD, *lines] == rows
+
+
+#: Of an example that needs more than the sample: files, Nova, a network, a shell.
+MORE = re.compile(r"\.(yaml|json|conf|py)|/| --n(ova-python|etwork)| \| |^\w+ save\b")
+EXAMPLES = [
+    (verb, words)
+    for verb in examples.verbs()
+    for words in examples.rows(verb)
+    if not MORE.search(words)
+]
+
+
+@pytest.mark.parametrize(("verb", "words"), EXAMPLES)
+def test_an_example_of_the_help_names_what_the_sample_has(ask, verb, words):
+    if issubclass(examples.command(verb), Writer) and "--dry-run" not in words:
+        words = f"{words} --dry-run"
+    code, lines = ask(words)
+    assert code not in (1, shell.USAGE), lines
