@@ -636,6 +636,14 @@ def test_the_picture_shows_an_answer(ask):
     assert [HEAD, *lines] == rows
 
 
+def test_an_export_of_yesterday_gives_a_trait_back_and_takes_nothing(ask, tmp_path):
+    variables = {"TRAITSCHED_SNAPSHOT": YESTERDAY}
+    was = tmp_path / "was.yaml"
+    was.write_text(shell.run(variables, "trait-sched", "export").out, "utf-8")
+    _, lines = ask(f"plan {was} -f value -c change -c object -c key")
+    assert lines == ["add cmp07 CUSTOM_WINDOWS"]
+
+
 #: Of an example that needs more than the sample: files, Nova, a network, a shell.
 MORE = re.compile(r"\.(yaml|json|conf|py)|/| --n(ova-python|etwork)| \| |^\w+ save\b")
 EXAMPLES = [
