@@ -345,9 +345,9 @@ class _Count:
         counter = FlavorCounter(found, self._facts, caps)
         hosts = counter.hosts(self.free, (host.uuid for host in found.candidates))
         suited = core.suited(found)
-        limits = table.servers_if_empty(self._states, found.question.assumptions)
-        idle = {root: caps[root] for root in caps.keys() - self._busy}
-        emptied = FlavorCounter(found, self._facts, {**limits, **idle})
+        spec, settings = found.question.request_spec(), found.question.assumptions
+        limits = table.servers_if_empty(self._states, spec, settings)
+        emptied = FlavorCounter(found, self._facts, limits)
         empty = emptied.hosts(self._empty, suited, is_sure=False, is_offered=False)
         bits = found.facts.snapshot.bits
         holding = (e for e in suited if self._could_hold(e, hosts, empty))
@@ -377,7 +377,7 @@ class _Count:
             return fit
         unsure = found.unsure_roots
         if _is_claimed(found):
-            # What fits beside other servers, or on a host without any, is not asked.
+            # What fits beside servers that move is not asked.
             unsure |= self._busy
             caps = {u: (0 if u in self._joined else n, m) for u, (n, m) in caps.items()}
             counter = FlavorCounter(found, self._facts, caps)

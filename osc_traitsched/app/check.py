@@ -77,8 +77,7 @@ def check(
     unknown = tuple(sorted(by_settings - existing))
     by_settings = by_settings.intersection(existing).difference(rules)
     selected = core.select(rules, by_settings.union(ignored), with_servers, pedantic)
-    assumed = resolve(sources, cloud.compute_maximum)
-    found = survey(cloud, dataclasses.replace(assumed, claims=sources.claims))
+    found = survey(cloud, resolve(sources, cloud.compute_maximum))
     if any(
         rule.looks_at in (SubjectKind.FLAVOR, SubjectKind.IMAGE) for rule in selected
     ):

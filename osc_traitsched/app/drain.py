@@ -35,7 +35,7 @@ from osc_traitsched.core.inventory.snapshot import (
     select,
 )
 from osc_traitsched.core.judge.capacity import suited
-from osc_traitsched.core.judge.filtering import check_policy
+from osc_traitsched.core.judge.filtering import check_policy, of_empty_hosts
 from osc_traitsched.core.judge.judge import Explanation, judge
 from osc_traitsched.core.judge.judgement import Judgement, RefusedRequest
 from osc_traitsched.core.judge.reasons import with_ratio
@@ -289,7 +289,7 @@ def plans(
     :raises Refusal: if nova-scheduler does not start with these settings
     :raises BadConfiguration: for bad scheduler settings
     """
-    assumptions = settings.with_claims(cloud, sources)
+    assumptions = settings.of_cloud(cloud, sources)
     table.enabled(assumptions)
     enabled(assumptions)
     minor, found = server_moves(
@@ -509,10 +509,7 @@ def with_moves(cloud: Cloud, explanation: Explanation) -> Explanation:
     hosts = [host for host in judgement.hosts if host.uuid in suitable]
     facts = allocation_candidates.with_figures(cloud.placement, judgement.facts, hosts)
     # What Nova can claim on a full host says nothing of one with fewer servers.
-    settings = judgement.question.assumptions
-    emptied = settings.claims and settings.claims.emptied
-    settings = dataclasses.replace(settings, claims=emptied)
-    question = dataclasses.replace(judgement.question, assumptions=settings)
+    question = of_empty_hosts(judgement.question)
     judgement = judge(
         question, judgement.request, facts, judgement.computes, judgement.placement
     )

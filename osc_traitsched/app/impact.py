@@ -10,6 +10,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, S
 from typing import NamedTuple
 
 from osc_traitsched.app.host import or_problem
+from osc_traitsched.app.judging import ask_nova
 from osc_traitsched.app.misplaced import requests_of
 from osc_traitsched.cloud import allocation_candidates, lookup, servers
 from osc_traitsched.cloud.allocation_candidates import NOTHING
@@ -227,6 +228,9 @@ def _losses(cloud: Cloud, context: PlanContext) -> Iterator[ServersLoseHosts]:
     requests = requests_of(d for pairs in touched for pair in pairs for d in pair)
     if not requests:
         return
+    demands = (d for pairs in touched for pair in pairs for d in pair)
+    computes = model.snapshot.nova.computes
+    ask_nova([each.question for each in demands if each.request], computes)
     facts = allocation_candidates.gather(
         cloud.placement, model.snapshot, requests, NOTHING, figures=True
     )
@@ -490,6 +494,7 @@ def compute_effects(placement: Service, impact: ImpactAnalysis) -> Iterator[Effe
     """
     if not impact.rows:
         return
+    _ask_nova(impact)
     offers = _offers(placement, impact)
     facts = allocation_candidates.gather(
         placement,
@@ -504,7 +509,7 @@ def compute_effects(placement: Service, impact: ImpactAnalysis) -> Iterator[Effe
         nodes = impact.clouds[0].snapshot.nova.computes
         down = (each.uuid for each in nodes if not (each.is_up and each.is_enabled))
         facts = facts.with_disabled(down)
-    room = RowHosts(impact, facts)
+    room = RowHosts(impact, facts, is_now=True)
     facts = facts.with_all_enabled()
     amounts = matcher.amounts(c for each in impact.queries for c in each.clauses)
     empty = placement_facts.unused(facts, amounts)
@@ -519,6 +524,13 @@ def compute_effects(placement: Service, impact: ImpactAnalysis) -> Iterator[Effe
     most = most if found == empty else RowHosts(impact, found)
     least = most if surely is found else RowHosts(impact, surely)
     yield from impact.effects(room, most, least)
+
+
+def _ask_nova(impact: ImpactAnalysis) -> None:
+    """Ask at once what hosts can claim: the same before and after the plan."""
+    numbers = range(len(impact.clouds))
+    each = (impact.claiming(row, number) for row in impact.rows for number in numbers)
+    ask_nova(filter(None, each), impact.clouds[0].snapshot.nova.computes)
 
 
 def _amounts_of(row: ImpactRow) -> frozenset[Amount]:

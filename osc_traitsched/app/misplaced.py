@@ -71,7 +71,7 @@ def placements(cloud: Cloud, scope: Scope, sources: SettingsSources) -> Placemen
     :raises Refusal: for filters with which nova-scheduler does not start
     :raises BadConfiguration: for bad scheduler settings
     """
-    assumed = settings.with_claims(cloud, sources)
+    assumed = settings.of_cloud(cloud, sources)
     enabled(assumed)
     project = None
     if scope.project is not None:

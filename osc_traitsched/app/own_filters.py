@@ -14,7 +14,7 @@ from collections.abc import (
     Mapping,
     Sequence,
 )
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from osc_traitsched.app import request
 from osc_traitsched.cloud import lookup
@@ -167,23 +167,27 @@ def _warn(own: OwnSources, problem: Exception) -> None:
     own.warn(f"{problem}. What only Nova's database shows is unknown.")
 
 
+class Told(NamedTuple):
+    """What a host reported when Nova was asked, and can claim: now, and if empty."""
+
+    report: NodeReport | None
+    now: HostClaim
+    emptied: HostClaim
+
+
 class NovaClaims:
-    """Answers of Nova to what hosts can claim, from its database or a snapshot.
+    """Answers of Nova to what hosts can claim, from its database or a snapshot."""
 
-    :param is_emptied: as if nothing were on the hosts; then only a no is told
-    """
-
-    def __init__(self, own: OwnSources, is_emptied: bool = False) -> None:
+    def __init__(self, own: OwnSources) -> None:
         self._own: OwnSources | None = own
-        self._is_emptied = is_emptied
-        self._known: dict[str, dict[str, tuple[NodeReport | None, HostClaim]]] = {}
+        self._told: dict[str, dict[str, Told]] = {}
         self._requests: dict[str, Body] = {}
         self.counts: dict[str, tuple[int, int, int]] = {}
 
     @functools.cached_property
-    def emptied(self) -> NovaClaims:
+    def emptied(self) -> EmptiedClaims:
         """What hosts can't claim even if they are empty."""
-        return self if self._own is None else NovaClaims(self._own, is_emptied=True)
+        return EmptiedClaims(self)
 
     def of_records(self, records: Mapping[str, Any]) -> NovaClaims | None:
         """The same for other records of the hosts; None without any."""
@@ -205,31 +209,25 @@ class NovaClaims:
         :raises NovaPythonFails: if that Python does not answer
         """
         self.ask([(spec, settings)], hosts, spec.num_instances)
-        known = self._known.get(_key(spec, settings), {})
-        found = {}
+        told, found = self.told(spec, settings), {}
         for host in hosts:
-            report, claim = known.get(host.compute.uuid, _NOT_ASKED)
-            if _is_read(host) and report == host.compute.report:
-                found.update({host.compute.uuid: claim.answers.get(name)})
-        kinds = Fails if self._is_emptied else object
-        return {
-            uuid: answer
-            for uuid, answer in found.items()
-            if answer is not None and isinstance(answer, kinds)
-        }
+            each = told.get(host.compute.uuid, _NOT_ASKED)
+            if _is_read(host) and each.report == host.compute.report:
+                found[host.compute.uuid] = each.now.answers.get(name)
+        return {uuid: answer for uuid, answer in found.items() if answer is not None}
 
     def rooms(
         self, spec: RequestSpec, settings: SchedulerSettings
     ) -> Mapping[str, tuple[int | None, int | None]]:
         """How many such servers fit on each host: at least, at most."""
-        is_asked = needs_claim(spec) and not self._is_emptied
-        known = self._known.get(_key(spec, settings), {}) if is_asked else {}
-        has_limits = table.has_cell_limits(settings)
-        return {
-            uuid: claim.room_for(has_limits)
-            for uuid, (_, claim) in known.items()
-            if claim.answers
-        }
+        told = self.told(spec, settings)
+        return _rooms({uuid: each.now for uuid, each in told.items()}, settings)
+
+    def told(
+        self, spec: RequestSpec, settings: SchedulerSettings
+    ) -> Mapping[str, Told]:
+        """What Nova told of hosts for a request, by node UUID."""
+        return self._told.get(_key(spec, settings), {}) if needs_claim(spec) else {}
 
     def ask(
         self,
@@ -277,8 +275,8 @@ class NovaClaims:
         return self._requests
 
     def _has(self, key: str, host: HostState) -> bool:
-        known = self._known.get(key, {}).get(host.compute.uuid)
-        return known is not None and known[0] == host.compute.report
+        told = self._told.get(key, {}).get(host.compute.uuid)
+        return told is not None and told.report == host.compute.report
 
     def _ask(
         self,
@@ -295,24 +293,71 @@ class NovaClaims:
             PluginName(name, None, name, "filter", is_novas=True) for name in names
         ]
         texts = map(document.claim, specs.values())
-        asked = document.claims(
-            *(hosts, texts, novas, _pci_options(settings), most, self._is_emptied)
-        )
+        asked = document.claims(*(hosts, texts, novas, _pci_options(settings), most))
         answer = _answer(own, asked, hosts, settings, document.claimed)
         if answer is None:
             self._own = None
             return
         body, found = answer
         self.counts.update((uuid, (*each,)) for uuid, each in body["hosts"].items())
-        for key, of_hosts in zip(specs, found):
-            self._known.setdefault(key, {}).update(
-                (uuid, (host.compute.report, of_hosts.get(uuid, _NOT_ASKED[1])))
-                for host in hosts
-                for uuid in [host.compute.uuid]
-            )
+        for key, (now, emptied) in zip(specs, found):
+            told = self._told.setdefault(key, {})
+            for uuid, report in ((e.compute.uuid, e.compute.report) for e in hosts):
+                claims = (each.get(uuid, _NO_CLAIM) for each in (now, emptied))
+                told[uuid] = Told(report, *claims)
 
 
-_NOT_ASKED = None, HostClaim({}, (None, None), (None, None))
+class EmptiedClaims:
+    """What hosts can't claim even if they are empty; :class:`NovaClaims` has asked.
+
+    Only a no is told: a host with fewer servers may have no room yet.
+    """
+
+    def __init__(self, claims: NovaClaims) -> None:
+        self._claims = claims
+        self.counts = claims.counts
+        self.ask, self.requests = claims.ask, claims.requests
+        self.of_records = claims.of_records
+
+    @property
+    def emptied(self) -> EmptiedClaims:
+        """The same."""
+        return self
+
+    def answers(
+        self,
+        name: str,
+        hosts: Collection[HostState],
+        spec: RequestSpec,
+        settings: SchedulerSettings,
+    ) -> Mapping[str, FilterResult]:
+        """As of :class:`NovaClaims`."""
+        self.ask([(spec, settings)], hosts, spec.num_instances)
+        told, found = self._claims.told(spec, settings), {}
+        for uuid in (host.compute.uuid for host in hosts):
+            answer = told.get(uuid, _NOT_ASKED).emptied.answers.get(name)
+            if isinstance(answer, Fails):
+                found[uuid] = answer
+        return found
+
+    def rooms(
+        self, spec: RequestSpec, settings: SchedulerSettings
+    ) -> Mapping[str, tuple[int | None, int | None]]:
+        """As of :class:`NovaClaims`."""
+        told = self._claims.told(spec, settings)
+        return _rooms({uuid: each.emptied for uuid, each in told.items()}, settings)
+
+
+def _rooms(
+    claims: Mapping[str, HostClaim], settings: SchedulerSettings
+) -> Mapping[str, tuple[int | None, int | None]]:
+    limits = table.has_cell_limits(settings)
+    known = ((uuid, claim) for uuid, claim in claims.items() if claim.answers)
+    return {uuid: claim.room_for(limits) for uuid, claim in known}
+
+
+_NO_CLAIM = HostClaim({}, (None, None), (None, None))
+_NOT_ASKED = Told(None, _NO_CLAIM, _NO_CLAIM)
 
 
 def _is_read(host: HostState) -> bool:

@@ -35,7 +35,7 @@ def question(cloud: Cloud, spec: ServerSpec, sources: SettingsSources) -> Questi
     :raises NothingMatches: for an unknown flavor, image or project
     :raises AmbiguousName: for a name that several images or projects have
     """
-    assumptions = settings.with_claims(cloud, sources)
+    assumptions = settings.of_cloud(cloud, sources)
     project = lookup.project(cloud, spec.project, spec.project_domain)
     image = _image(cloud, spec.image, project) if spec.image else None
     if spec.image == "":

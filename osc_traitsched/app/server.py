@@ -316,7 +316,7 @@ def question_of(
     current = _current_flavor(cloud, flavor)
     is_there = current is not None and (found.image or not found.body["image"])
     is_kept = not (found.state.is_lost and is_there)
-    asked = _asked(cloud, found, settings.with_claims(cloud, sources))
+    asked = _asked(cloud, found, settings.of_cloud(cloud, sources))
     asked = dataclasses.replace(
         asked,
         flavor=flavor if is_kept or current is None else current,
@@ -721,7 +721,7 @@ def _planned(
     kind = asked.kind or due(found.state, _is_up(there))[0]
     _check_offloaded(found.state, kind)
     move = _move(cloud, found, there, kind)
-    assumptions = settings.with_claims(cloud, sources)
+    assumptions = settings.of_cloud(cloud, sources)
     before = moved(cloud, found, assumptions, move)
     question = before
     if asked.flavor is not None:

@@ -69,14 +69,6 @@ def of_cloud(cloud: Cloud, sources: SettingsSources) -> SchedulerSettings:
     return with_compute_versions(assumed, nodes, unmarked)
 
 
-def with_claims(cloud: Cloud, sources: SettingsSources) -> SchedulerSettings:
-    """As :func:`of_cloud`, to judge hosts as they are now: Nova tells what it can."""
-    found, claims = of_cloud(cloud, sources), sources.claims
-    own = found.without_set
-    own = own and dataclasses.replace(own, claims=claims)
-    return dataclasses.replace(found, claims=claims, without_set=own)
-
-
 def with_compute_versions(
     assumed: SchedulerSettings, nodes: Set[str], unmarked: Set[str]
 ) -> SchedulerSettings:

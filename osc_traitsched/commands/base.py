@@ -283,6 +283,14 @@ def nova_python(
     return None
 
 
+def asking_nova(args: argparse.Namespace, settings: SettingsSources) -> SettingsSources:
+    """The settings, with a Nova that tells what hosts can claim, if there is one."""
+    nova = nova_python(args, settings)
+    if nova is not None and (nova.service or nova.facts):
+        settings.claims = NovaClaims(nova)
+    return settings
+
+
 #: Formats for programs, which quote by themselves; the others are for terminals.
 QUOTING_FORMATS = frozenset({"json", "yaml"})
 
@@ -504,10 +512,7 @@ class Command(command.Command):  # type: ignore[misc,unused-ignore]
 
     def settings(self, args: argparse.Namespace) -> SettingsSources:
         """The scheduler's settings from the options, kept as those of the answer."""
-        self.sources = arguments.sources(args, self.app)
-        nova = nova_python(args, self.sources)
-        if nova is not None and (nova.service or nova.facts):
-            self.sources.claims = NovaClaims(nova)
+        self.sources = asking_nova(args, arguments.sources(args, self.app))
         return self.sources
 
     def show(

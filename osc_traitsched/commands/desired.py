@@ -170,7 +170,7 @@ class Summed(base.TextLister):
         inventory = read_inventory(args.inventory) if args.inventory else None
         with gc_paused():
             found = config_desired.read(args.files)
-        sources = arguments.sources(args, self.app)
+        sources = base.asking_nova(args, arguments.sources(args, self.app))
 
         def drafted() -> DesiredPlan:
             cloud = self.cloud()

@@ -163,7 +163,7 @@ class RepairMirror(write_args.Writer):
         todo = app.plan_repair(cloud)
         if todo.snapshot.unlisted:
             base.warn(terminal.unlisted(todo.snapshot))
-        judged = app.judged_repair(cloud, todo, arguments.found(args, self.app))
+        judged = app.judged_repair(cloud, todo, self.found(args))
         write_args.warn(judged, args, self.folds, removing=False)
         write_args.refuse(with_reasons(judged.refusals), args.force, self.folds)
         self.nothing = listing_views.nothing(todo.snapshot)

@@ -84,7 +84,7 @@ class AddTraits(ShorthandWriter):
         selectors = arguments.target_selectors(args)
         cloud = self.cloud()
         asked = trait.TraitSelection(names, selectors, create=args.create)
-        todo = trait.plan_add(cloud, asked, arguments.found(args, self.app))
+        todo = trait.plan_add(cloud, asked, self.found(args))
         write_args.warn(todo, args, self.folds, removing=False)
         write_args.refuse(with_reasons(todo.refusals), args.force, self.folds)
         if args.dry_run and todo.creates:
@@ -101,7 +101,7 @@ class AddTraits(ShorthandWriter):
         args.hosts = [*args.hosts, *args.traits]
         args.undo = None
         cloud = self.cloud()
-        assumed = settings.of_cloud(cloud, arguments.found(args, self.app))
+        assumed = settings.of_cloud(cloud, self.found(args))
         selectors = arguments.target_selectors(args)
         desired = app_desired.like(cloud, args.like, selectors, args.like_aggregates)
         return self.write(args, desired, self.plan(desired, assumed))
@@ -148,7 +148,7 @@ class RemoveTraits(write_args.Writer):
         write_args.check(args, listing.REMOVED)
         selectors = arguments.target_selectors(args)
         cloud = self.cloud()
-        sources = arguments.found(args, self.app)
+        sources = self.found(args)
         asked = trait.TraitSelection(names, selectors, force=args.force)
         todo = trait.plan_remove(cloud, asked, sources)
         write_args.warn(todo, args, self.folds, removing=True)

@@ -18,6 +18,7 @@ from osc_traitsched.cloud.service import Cloud
 from osc_traitsched.commands import arguments, base
 from osc_traitsched.commands.arguments import flag, option
 from osc_traitsched.commands.base import ExitCode
+from osc_traitsched.config.sources import SettingsSources
 from osc_traitsched.core.change import effects, traits
 from osc_traitsched.core.change.model import Outcome, Plan, Status
 from osc_traitsched.core.errors import (
@@ -144,6 +145,10 @@ class Writer(base.Lister):
                 f"and unset {arguments.SNAPSHOT}"
             )
         super()._open(args)
+
+    def found(self, args: argparse.Namespace) -> SettingsSources:
+        """The settings found for the cloud, and a Nova that can be asked."""
+        return base.asking_nova(args, arguments.found(args, self.app))
 
     def then(self, found: Execution, again: str = listing.AGAIN) -> str:
         """Advice for a plan that was not fully carried out; ``again`` continues it."""

@@ -666,7 +666,8 @@ def resolve(
             # Not this release, if its Nova would not start.
             with contextlib.suppress(BadConfiguration):
                 possible.append(of(other))
-        return dataclasses.replace(of(release), others=tuple(possible))
+        every = tuple(possible)
+        return dataclasses.replace(of(release), others=every, claims=sources.claims)
 
     entries, place = sources.entries, sources.place_without_set
     by_hand, filters = sources.named.get(SET, ()), sources.named.get(FILTERS, ())

@@ -14,7 +14,7 @@ import shutil
 import subprocess
 import tempfile
 import zlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, Optional
 
 from osc_traitsched.core.inventory.snapshot import NodeReport
@@ -41,7 +41,6 @@ from osc_traitsched.core.nova.own import (
     Weighed,
     Weights,
 )
-from osc_traitsched.core.nova.question import NO_PROPERTIES
 from osc_traitsched.core.nova.weighers import OwnWeigher
 
 Body = Mapping[str, Any]
@@ -90,13 +89,11 @@ def claims(
     filters: Iterable[PluginName],
     options: Mapping[str, Any],
     most: int,
-    emptied: bool = False,
 ) -> Body:
     """The question what hosts can claim for each of many servers.
 
     :param specs: of :func:`claim`
     :param most: so many servers of each are tried on a host
-    :param emptied: as if nothing were on the hosts
     """
     return {
         "plugins": _plugins((name, None) for name in filters),
@@ -105,7 +102,6 @@ def claims(
         "hosts": [{**_host(each), "aggregates": []} for each in hosts],
         "claims": [*specs],
         "most": most,
-        "emptied": emptied,
         "seconds": _COUNTING,
     }
 
@@ -114,8 +110,11 @@ def claim(spec: RequestSpec) -> Body:
     """The part of a request that NUMA cells and PCI devices depend on."""
     plain = RequestSpec(spec.server, "")
     found = {**_spec(plain), "project_id": "", "availability_zone": None}
-    image = {k: v for k, v in found["image"].items() if k not in NO_PROPERTIES}
-    return {**found, "image": image, "is_bfv": False}
+    specs = found["flavor"]["extra_specs"].items()
+    kept = {k: v for k, v in specs if not k.startswith("trait")}
+    image = {k: v for k, v in found["image"].items() if k.startswith("hw_")}
+    flavor = {**found["flavor"], "extra_specs": kept}
+    return {**found, "flavor": flavor, "image": image, "is_bfv": False}
 
 
 #: Servers that a host has room for: at least, at most.
@@ -141,14 +140,24 @@ class HostClaim(NamedTuple):
         return self.room if has_limits else self.claim_room
 
 
-def claimed(body: Body, command: str) -> list[Mapping[str, HostClaim]]:
-    """The runner's answers by node UUID, for each server; errors as :func:`judgment`.
+class Claims(NamedTuple):
+    """What hosts can claim for one server, by node UUID: now, and if they were empty.
 
     Hosts that are down, and servers that Nova can't judge, have no answer.
     """
+
+    now: Mapping[str, HostClaim]
+    emptied: Mapping[str, HostClaim]
+
+
+def claimed(body: Body, command: str) -> list[Claims]:
+    """The runner's answers for each server; errors as :func:`judgment`."""
     if "error" in body:
         _fail(body, command)
-    every: list[Mapping[str, HostClaim]] = []
+    return list(map(Claims, _claims(body), _claims(body["emptied"])))
+
+
+def _claims(body: Body) -> Iterator[Mapping[str, HostClaim]]:
     for found, wanted in zip(body["claims"], body["wanted"]):
         by_uuid: dict[str, HostClaim] = {}
         for each, free, uuids in zip(found or (), body["free"], body["kinds"]):
@@ -161,8 +170,7 @@ def claimed(body: Body, command: str) -> list[Mapping[str, HostClaim]]:
             judged = [*answers.values()], [*map(as_claim, answers.values())]
             claim = HostClaim(answers, *map(_room, rooms, judged))
             by_uuid.update(dict.fromkeys(uuids, claim))
-        every.append(by_uuid)
-    return every
+        yield by_uuid
 
 
 def _room(room: Sequence[int | None] | None, answers: Iterable[FilterResult]) -> _Room:

@@ -988,8 +988,9 @@ def shorten(found: Any) -> None:
 def claims_of(asked: Any, runs: Any, nodes: Any) -> Any:
     """What each of many requests could claim of each kind of hosts, and how often.
 
-    Hosts with the same cells and devices are judged once. With ``emptied`` nothing of
-    the cells is in use; how many devices a host has in all is not in its record.
+    Hosts with the same cells and devices are judged once. ``emptied`` has the same as
+    if nothing were on the hosts; how many devices a host in use has in all is not in
+    its record, and so only its cells count.
     """
     kinds = {}  # type: Dict[str, Any]
     for each in asked["hosts"]:
@@ -997,33 +998,59 @@ def claims_of(asked: Any, runs: Any, nodes: Any) -> Any:
             kind = kind_of_node(nodes[each["uuid"]], each["state"])
             kinds.setdefault(kind, []).append(each)
     make = host_state_class(frozenset())
-    counts, hosts = {}, []
+    counts, emptied = {}, {}  # type: Dict[str, Any], Dict[str, Any]
+    now = []
     for several in kinds.values():
         for each in several:
-            host = make(each, {}, nodes[each["uuid"]])
+            node = nodes[each["uuid"]]
+            host = make(each, {}, node)
             host.show(allocation_candidates=None)
             free = sum(pool["count"] for pool in host.pci_stats.pools)
             counts[each["uuid"]] = [host.failed_builds, host.num_io_ops, free]
-        hosts.append(empty(host) if asked["emptied"] else host)
+        uuids = [each["uuid"] for each in several]
+        now.append((host, True, uuids))
+        bare = empty(make(several[-1], {}, node))
+        bare.show(allocation_candidates=None)
+        alike = bare, is_idle(node), []  # type: Any
+        emptied.setdefault(kind_if_empty(*alike[:2]), alike)[2].extend(uuids)
     filters = [cls() for _, cls in runs]
-    specs = [claiming_spec(each, asked["emptied"]) for each in asked["claims"]]
-    answers = [spec and [claimed(h, spec, filters) for h in hosts] for spec in specs]
+    specs = list(map(claiming_specs, asked["claims"]))
     until = time.monotonic() + asked["seconds"]
-    for spec, found in zip(specs, answers):
-        for host, each in zip(hosts, found or ()):
-            often = asked["most"] if time.monotonic() < until else 1
+    found = claims_on(now, specs, filters, asked["most"], until)
+    rest = claims_on(list(emptied.values()), specs, filters, asked["most"], until)
+    return dict(found, hosts=counts, emptied=rest)
+
+
+def claims_on(hosts: Any, specs: Any, filters: Any, most: int, until: float) -> Any:
+    """What each request could claim of each kind of hosts, and how often.
+
+    :param hosts: each with whether its devices count, and the UUIDs of its kind
+    :param specs: each with devices and without; None for both if it can't be judged
+    """
+    answers = [
+        [claimed(host, pair[not counts], filters) for host, counts, _ in hosts]
+        if pair[0]
+        else None
+        for pair in specs
+    ]
+    for pair, found in zip(specs, answers):
+        for (host, counts, _), each in zip(hosts, found or ()):
+            spec = pair[not counts]
+            often = most if time.monotonic() < until else 1
             passed = [(e.get("passes"), e.get("claim")) for e in each.values()]
             if all(passes for passes, _ in passed):
                 each["room"] = room(host, spec, filters, often)
             if all(map(any, passed)):
                 bare, plain = without_limits(host, spec)
                 each["claim_room"] = room(bare, plain, filters, often)
+            for name in ("room", "claim_room"):
+                if name in each and spec is not pair[0]:
+                    each[name][0] = 0
     return {
         "claims": answers,
-        "wanted": [spec and said(0, spec) for spec in specs],
-        "free": [said(1, host) for host in hosts],
-        "kinds": [[each["uuid"] for each in several] for several in kinds.values()],
-        "hosts": counts,
+        "wanted": [spec and said(0, spec) for spec, _ in specs],
+        "free": [said(1, host) for host, _, _ in hosts],
+        "kinds": [uuids for _, _, uuids in hosts],
     }
 
 
@@ -1038,17 +1065,26 @@ def empty(host: Any) -> Any:
     return host
 
 
-def claiming_spec(asked: Any, emptied: bool) -> Any:
-    """Nova's RequestSpec; None if its devices are those of an allocation candidate.
+def is_idle(node: Any) -> bool:
+    """Whether nothing is on a node: then its free devices are all that it has."""
+    return not (node.running_vms or node.vcpus_used)
 
-    None, too, if Nova makes no such request: then the others still have an answer.
+
+def claiming_specs(asked: Any) -> Any:
+    """Nova's RequestSpec, and the same without PCI devices.
+
+    None for both if the devices are those of an allocation candidate, or if Nova makes
+    no such request: then the others still have an answer.
     """
-    has_devices = asked["needs_devices"] or ALIAS in asked["flavor"]["extra_specs"]
-    if emptied and has_devices:
-        return None
     with contextlib.suppress(Failed):
-        return None if any(uses_placement(asked)) else spec_of(asked)
-    return None
+        if not any(uses_placement(asked)):
+            spec = spec_of(asked)
+            if not (asked["needs_devices"] or ALIAS in asked["flavor"]["extra_specs"]):
+                return spec, spec
+            bare = spec.obj_clone()
+            bare.pci_requests = None
+            return spec, bare
+    return None, None
 
 
 def said(side: int, of: Any) -> Any:
@@ -1062,8 +1098,18 @@ def kind_of_node(node: Any, state: Any) -> str:
     pools = node.pci_device_pools
     names = ("cpu_allocation_ratio", "ram_allocation_ratio")
     ratios = [state.get(name, getattr(node, name)) for name in names]
-    read = [node.numa_topology, pools and pools.obj_to_primitive(), ratios]
+    idle = is_idle(node)
+    read = [node.numa_topology, pools and pools.obj_to_primitive(), ratios, idle]
     return json.dumps(read, sort_keys=True, default=str)
+
+
+def kind_if_empty(host: Any, counts: bool) -> str:
+    """As :func:`kind_of_node`, of a host without servers whose devices count or not."""
+    known = vars(host)
+    topology = known.get("numa_topology")
+    read = [topology and topology.obj_to_primitive(), counts and host.pci_stats.pools]
+    read += [known.get(f"{name}_allocation_ratio") for name in ("cpu", "ram")]
+    return json.dumps([*read, "numa_topology" in known], sort_keys=True, default=str)
 
 
 def claimed(host: Any, spec: Any, filters: Any) -> Any:

@@ -26,6 +26,8 @@ BOOTS = int(os.environ.get("TRAITSCHED_CLAIMS", "20"))
 SEED = 44
 #: A sure yes, a sure no, what is not sure, and a group that does not exist.
 YES, NO, MAY, ERROR = 0, 3, 8, 1
+#: Exit codes of commands that write.
+DONE, REFUSED = 0, 5
 
 DEVICE = {"vendor_id": "10de", "product_id": "20f1"}
 ALIAS = {**DEVICE, "device_type": "type-PCI", "name": "a1"}
@@ -372,3 +374,54 @@ def test_as_many_servers_fit_as_nova_takes_one_after_the_other(claiming, flavor)
         assert [boot.status for boot in boots] == [status] * number
         for boot in boots:
             claiming.maker.delete(boot)
+
+
+def test_what_an_empty_host_can_claim_does_not_change_with_its_servers(claiming):
+    if claiming.name == "default filters":
+        pytest.skip("a host without NUMA cells takes all, and claims none")
+    names = ("pages", "devices-2", "pages-1g")
+    words = ("trait-sched", "capacity", *names, "-f", "json")
+
+    def counted():
+        found = shell.run(claiming.variables("asked"), *words).json["flavors"]
+        return {
+            each["flavor"]["name"]: [
+                each[key]["max"] for key in ("servers", "if_empty")
+            ]
+            for each in found
+        }
+
+    boots = [claiming.boot(Asked("pages"))]
+    rooms = counted()
+    assert rooms["pages"] == [ROOM["pages"] - 1, ROOM["pages"]]
+    assert rooms["devices-2"] == [1, 1]
+    boots += [claiming.boot(Asked("pages")) for _ in range(ROOM["pages"] - 1)]
+    assert counted()["pages"] == [0, ROOM["pages"]]
+    said = shell.run(claiming.variables("asked"), *words[:-2], "pages-1g")
+    for boot in boots:
+        claiming.maker.delete(boot)
+    assert [boot.status for boot in boots] == ["ACTIVE"] * ROOM["pages"]
+    assert rooms["pages-1g"] == [0, 0]
+    assert "full" not in said.out
+
+
+def test_no_isolation_takes_the_only_host_with_a_device(claiming):
+    claiming.maker.aggregate("devices", "cmp03")
+    words = ("trait-sched", "isolate", "devices", "CUSTOM_DEVICES", "--create")
+
+    def isolate(*more, settings="asked"):
+        return shell.run(claiming.variables(settings), *words, *more)
+
+    assert isolate("--dry-run", settings="partial").code == DONE
+    refused = isolate()
+    assert refused.code == REFUSED
+    for flavor in ("device", "devices-2", "device-pinned"):
+        assert flavor in refused.err
+    assert "devices-3" not in refused.err
+    gives_all = [
+        f"--flavor={name}" for name in ("device", "devices-2", "device-pinned")
+    ]
+    assert isolate(*gives_all, "--dry-run").code == DONE
+    assert isolate("--force").code == DONE
+    words = ("trait-sched", "unisolate", "devices", "--remove-traits")
+    assert shell.run(claiming.variables("asked"), *words).code == DONE

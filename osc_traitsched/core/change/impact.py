@@ -36,6 +36,8 @@ from osc_traitsched.core.judge.hosts import matching_all, matching_hosts
 from osc_traitsched.core.nova import options
 from osc_traitsched.core.nova.clause import MemberOf, Resource, RootTrait, Trait
 from osc_traitsched.core.nova.filter import special
+from osc_traitsched.core.nova.filter.compute import needs_claim
+from osc_traitsched.core.nova.filter.table import FILTERS
 from osc_traitsched.core.nova.options import SchedulerSettings
 from osc_traitsched.core.nova.question import Body, Question
 from osc_traitsched.core.nova.request import Request
@@ -224,6 +226,8 @@ class ImpactAnalysis:
 
     :ivar clouds: now, in between, and at the end
     :ivar rows: flavors and images whose hosts the plan may change
+    :ivar now: answers of host filters for enabled hosts
+    :ivar if_empty: the same if they are empty, too
     """
 
     def __init__(
@@ -244,7 +248,8 @@ class ImpactAnalysis:
             options.ENABLED_FILTERS, tuple(names)
         )
         computes = clouds[0].snapshot.nova.computes
-        self._answers = KnownAnswers(computes, {}).if_empty.if_enabled
+        self.now = KnownAnswers(computes, {}).if_enabled
+        self.if_empty = self.now.if_empty
         self._kept_out: dict[object, frozenset[str]] = {}
         aggregates = [cloud.aggregates for cloud in clouds]
         self._alike = list(map(aggregates.index, aggregates))
@@ -330,18 +335,49 @@ class ImpactAnalysis:
     def kept_out(self, row: ImpactRow, number: int) -> frozenset[str]:
         """Roots of the hosts that host filters keep a row out of in a cloud.
 
-        All hosts are empty and enabled. None if Nova rejects the request.
+        All hosts are empty and enabled, and Nova is not asked what they can claim: that
+        is the same in all clouds. None if Nova rejects the request.
         """
-        cloud, request = self.clouds[number], row.requests[number]
-        flavor, image = cloud.flavors[row.flavor], cloud.images[row.image]
-        specs = repr(flavor.get("extra_specs"))
-        key = (flavor["id"], specs, repr(image), self._alike[number])
+        settings = dataclasses.replace(self._filters, claims=None)
+        question, request = self._question(row, number, settings), row.requests[number]
+        specs, image = repr(question.flavor.get("extra_specs")), repr(question.image)
+        key = question.flavor["id"], specs, image, self._alike[number]
         if request and key not in self._kept_out:
-            question = Question(flavor, image, cloud.aggregates, self._filters)
             with contextlib.suppress(errors.Refusal):
-                found = self._answers.of(question, request)
+                found = self.if_empty.of(question, request)
                 self._kept_out[key] = found.all_kept_out
         return self._kept_out.get(key, _NONE)
+
+    def _question(
+        self, row: ImpactRow, number: int, settings: SchedulerSettings
+    ) -> Question:
+        cloud = self.clouds[number]
+        flavor, image = cloud.flavors[row.flavor], cloud.images[row.image]
+        return Question(flavor, image, cloud.aggregates, settings)
+
+    def claiming(self, row: ImpactRow, number: int) -> Question | None:
+        """The question of a row in a cloud if Nova can be asked what hosts can claim.
+
+        None, too, if the row claims neither NUMA cells nor PCI devices.
+        """
+        if self._filters.claims is None or row.requests[number] is None:
+            return None
+        question = self._question(row, number, self._filters)
+        return question if needs_claim(question.request_spec()) else None
+
+    def without_claim(
+        self, row: ImpactRow, number: int, answers: KnownAnswers
+    ) -> frozenset[str]:
+        """Roots of the hosts that Nova says can't claim what a row needs.
+
+        :param answers: :attr:`now` or :attr:`if_empty`
+        """
+        question, request = self.claiming(row, number), row.requests[number]
+        if question is None or request is None:
+            return _NONE
+        found = answers.of(question, request)
+        names = (name for name, each in FILTERS.items() if each.is_claimed)
+        return _NONE.union(*(found.kept_out.get(name, _NONE) for name in names))
 
     def _bits(self, roots: frozenset[str]) -> Bits:
         return functools.reduce(operator.or_, (self._bit.get(r, 0) for r in roots), 0)
@@ -471,10 +507,16 @@ class _Mask(NamedTuple):
 
 
 class RowHosts:
-    """The hosts of each row in each context, by some facts, in each cloud."""
+    """The hosts of each row in each context, by some facts, in each cloud.
 
-    def __init__(self, impact: ImpactAnalysis, facts: Facts) -> None:
+    :param is_now: what is in use of NUMA cells and devices counts
+    """
+
+    def __init__(
+        self, impact: ImpactAnalysis, facts: Facts, is_now: bool = False
+    ) -> None:
         self._impact = impact
+        self._answers = impact.now if is_now else impact.if_empty
         self._facts: list[Facts] = []
         self._matching: list[dict[Text, frozenset[str]]] = []
         self._of_row: dict[tuple[int, int], tuple[Bits, ...]] = {}
@@ -575,6 +617,7 @@ class RowHosts:
             self._of_row[key] = tuple(
                 impact.bits(matching.get(text, _NONE))
                 & ~impact.bits(impact.kept_out(row, number))
+                & ~impact.bits(impact.without_claim(row, number, self._answers))
                 for number, (matching, text) in enumerate(
                     zip(self._matching, row.texts)
                 )

@@ -361,7 +361,7 @@ class EnabledFilters:
         settings = self.survey.assumptions
         if settings.claims is not None:
             asked = ((spec, settings) for spec in specs)
-            settings.claims.emptied.ask(asked, self.states)
+            settings.claims.ask(asked, self.states)
 
     @functools.cached_property
     def keys_of_flavors(self) -> frozenset[str]:

@@ -400,13 +400,18 @@ class KnownAnswers:
 
     :param computes: Nova's compute nodes
     :param traits: by provider UUID
+    :param is_empty: the hosts have no servers
     """
 
     def __init__(
-        self, computes: Iterable[Compute], traits: Mapping[str, frozenset[str]]
+        self,
+        computes: Iterable[Compute],
+        traits: Mapping[str, frozenset[str]],
+        is_empty: bool = False,
     ) -> None:
         self.computes = {each.uuid: each for each in computes}
         self.traits = traits
+        self._is_empty = is_empty
         self._known: dict[object, list[tuple[object, Filtering]]] = {}
         self._hosts: list[tuple[object, AlikeHosts]] = []
         self._emptied: Emptied | None = None
@@ -415,13 +420,14 @@ class KnownAnswers:
     def if_enabled(self) -> KnownAnswers:
         """Answers for the hosts as if all were enabled and up."""
         traits = {uuid: has - {DISABLED} for uuid, has in self.traits.items()}
-        return KnownAnswers((c.enabled for c in self.computes.values()), traits)
+        enabled = (each.enabled for each in self.computes.values())
+        return KnownAnswers(enabled, traits, self._is_empty)
 
     @functools.cached_property
     def if_empty(self) -> KnownAnswers:
         """Answers for the hosts as if they had no servers."""
         computes = (each.emptied for each in self.computes.values())
-        return KnownAnswers(computes, self.traits)
+        return KnownAnswers(computes, self.traits, is_empty=True)
 
     def unused(self, facts: Facts, requested: Iterable[Amount]) -> Facts:
         """The facts with nothing in use."""
@@ -437,6 +443,7 @@ class KnownAnswers:
         :param facts: None if amounts do not count
         :raises Refusal: as :func:`filtering`
         """
+        question = of_empty_hosts(question) if self._is_empty else question
         found = self._of(question, request)
         return (
             found if facts is None else found.with_dedicated(question, request, facts)
@@ -470,10 +477,16 @@ def _read_by_filters(question: Question) -> Iterator[object]:
     """What filters and rules of moves read of a question."""
     spec, own, move = question.request_spec(), question.own, question.move
     yield from read_of(spec) if own is None else (None, spec, own)
-    yield question.assumptions
+    yield question.assumptions, question.assumptions.claims
     yield move and dataclasses.replace(move, server="")
     yield from (question.is_forced, question.nodes, question.servers)
     yield question.is_group_checked
+
+
+def of_empty_hosts(question: Question) -> Question:
+    """The question, with what Nova says that empty hosts can't claim."""
+    settings = question.assumptions.of_empty_hosts
+    return dataclasses.replace(question, assumptions=settings)
 
 
 def filtering(question: Question, computes: Iterable[Compute]) -> Filtering:
@@ -540,10 +553,7 @@ def lasting_answers(
 ) -> Mapping[str, FilterResult]:
     """Answers of one host filter, and of Nova what empty hosts can't claim; by UUID."""
     found = table.answers(name, hosts, spec, settings)
-    if settings.claims is None:
-        return found
-    settings = dataclasses.replace(settings, claims=settings.claims.emptied)
-    return table.with_novas(name, found, hosts, spec, settings)
+    return table.with_novas(name, found, hosts, spec, settings.of_empty_hosts)
 
 
 def check_policy(spec: RequestSpec, settings: SchedulerSettings) -> None:

@@ -652,6 +652,13 @@ class SchedulerSettings:
     )
 
     @property
+    def of_empty_hosts(self) -> SchedulerSettings:
+        """The settings, if Nova is only asked what empty hosts can't claim."""
+        if self.claims is None:
+            return self
+        return dataclasses.replace(self, claims=self.claims.emptied)
+
+    @property
     def is_complete(self) -> bool:
         """Whether an option that no file sets has its default."""
         return bool(self.files)

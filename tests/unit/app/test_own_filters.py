@@ -13,21 +13,26 @@ import pytest
 from osc_traitsched.app import (
     capacity,
     check,
+    desired,
     drain,
     explain,
     own_filters,
     request,
+    settings,
 )
+from osc_traitsched.app.desired import Isolation
 from osc_traitsched.app.own_filters import NovaClaims, OwnSources
 from osc_traitsched.app.settings import SettingsSources
 from osc_traitsched.cloud import lookup, read
 from osc_traitsched.cloud.saved.cloud import SavedCloud
+from osc_traitsched.core.change.effects import LeavesNoHost
 from osc_traitsched.core.errors import BadConfiguration, Refusal
 from osc_traitsched.core.nova.filter import table
 from osc_traitsched.core.nova.filter.state import PASSES, host_states
 from osc_traitsched.core.nova.options import ENABLED_FILTERS, Setting
 from osc_traitsched.core.nova.own import NovaPythonFails, PluginFails
 from osc_traitsched.core.nova.question import ServerSpec
+from osc_traitsched.core.servers.fleet import ServersLoseHosts
 from osc_traitsched.core.servers.usage import CapacityQuery
 from osc_traitsched.views.explain import document
 from osc_traitsched.views.explain import text as explain_text
@@ -63,8 +68,6 @@ found = []
 for each in asked["plugins"]:
     name = each["path"].rpartition(".")[2]
     say = told.get(name, {"": {"passes": True}})
-    if asked.get("emptied"):
-        say = told.get(f"{name}Emptied", say)
     one = {"plugin": each["name"], "class": name, "together": False}
     answers = {h["uuid"]: say.get(h["host"], say[""]) for h in asked["hosts"]}
     if "value" in say[""]:
@@ -74,27 +77,33 @@ for each in asked["plugins"]:
     found.append(one)
 counts = {h["uuid"]: told.get("counts", {}).get(h["host"]) for h in asked["hosts"]}
 known = {uuid: each for uuid, each in counts.items() if each}
-told = told.get("rooms", {})
-rooms = {h["uuid"]: told.get(h["host"], [1, None]) for h in asked["hosts"]}
 answer = {"plugins": found}
-if "claims" in asked:
-    says = {e["class"]: e["answers"] for e in found}
-    kinds = [[h["uuid"]] for h in asked["hosts"]]
-    named = list(says)
+def claims_of(more):
+    rooms, says, kinds = told.get(f"rooms{more}", told.get("rooms", {})), {}, []
+    for each in found:
+        one = told.get(f"{each['class']}{more}") or told.get(each["class"])
+        one = one or {"": {"passes": True}}
+        says[each["class"]] = [one.get(h["host"], one[""]) for h in asked["hosts"]]
     claims = [
         {
-            **{name: {"claim": False, **says[name][u]} for name in named},
-            "room": rooms[u],
-            "claim_room": rooms[u],
+            **{name: {"claim": False, **each[number]} for name, each in says.items()},
+            "room": rooms.get(host["host"], [1, None]),
+            "claim_room": rooms.get(host["host"], [1, None]),
         }
-        for (u,) in kinds
+        for number, host in enumerate(asked["hosts"])
     ]
-    texts = dict.fromkeys(named, "")
-    free = [{n: (says[n][u].get("log") or [""])[0] for n in named} for (u,) in kinds]
-    several = [[dict(e) for e in claims] for _ in asked["claims"]]
-    wanted = [texts] * len(several)
-    answer = {"claims": several, "wanted": wanted, "free": free, "kinds": kinds}
-    answer["hosts"] = known
+    free = [
+        {name: (each[number].get("log") or [""])[0] for name, each in says.items()}
+        for number in range(len(claims))
+    ]
+    return {
+        "claims": [json.loads(json.dumps(claims)) for _ in asked["claims"]],
+        "wanted": [dict.fromkeys(says, "")] * len(asked["claims"]),
+        "free": free,
+        "kinds": [[h["uuid"]] for h in asked["hosts"]],
+    }
+if "claims" in asked:
+    answer = {**claims_of(""), "hosts": known, "emptied": claims_of("Emptied")}
 print(json.dumps({"nova": "33.1.0", **answer}))
 """
 YES = {"passes": True}
@@ -480,9 +489,19 @@ def asked_once(nova, monkeypatch):
 
 
 @pytest.fixture
-def sample():
-    """The sample cloud, with libvirt and two flavors that claim NUMA cells."""
+def example():
+    """The document of the sample cloud, with an aggregate of one host."""
     document = json.loads((REPOSITORY / "examples" / "cloud.json").read_text())
+    aggregates = document["compute"]["aggregates"]
+    more = {"id": 9, "uuid": RACK, "name": "rack", "hosts": ["cmp00"], "metadata": {}}
+    aggregates.append({**aggregates[0], **more})
+    return document
+
+
+@pytest.fixture
+def sample(example):
+    """The sample cloud, with libvirt and two flavors that claim NUMA cells."""
+    document = example
     flavors = document["compute"]["flavors"]
     plain = next(each for each in flavors if each["name"] == "m1.small")
     kinds = {"numa": {"hw:numa_nodes": "1"}, "pinned": {"hw:cpu_policy": "dedicated"}}
@@ -557,7 +576,7 @@ def test_check_names_flavors_that_no_empty_host_can_claim(sample, nova, monkeypa
         problems = rejected_by_check(sample, sources)
         assert problems.keys() == rejected
         assert all("cell 0: 64 MB free" in each for each in problems.values())
-    assert [each["emptied"] for each in questions] == [True] * 3
+    assert len(questions) == 3
     assert len(questions[0]["claims"]) == 2
 
 
@@ -573,3 +592,72 @@ def test_moves_make_no_room_on_hosts_that_can_not_claim_even_if_empty(
     question = claiming(question, nova.sources(service="nova-scheduler"))
     found = drain.with_moves(sample, explain.explain(sample, question))
     assert bool(found.make_room.steps) is has_moves
+
+
+RACK = "7a3c1f54-0c6e-4a3c-8a35-0c3b1c4d2e9f"
+ONE_HAS, NONE_HAS = {"_": NO_ROOM, "cmp00": YES}, {"_": NO_ROOM}
+
+
+def plan_of(cloud, sources, **isolation):
+    """The judged plan to isolate cmp00 by a new trait."""
+    wanted = Isolation(["CUSTOM_RACK"], create=True, **isolation)
+    _, shorthand = desired.isolate(cloud, "rack", wanted)
+    assumed = settings.of_cloud(cloud, sources)
+    return desired.judged(
+        cloud, desired.plan_desired(cloud, shorthand.desired, assumed)
+    )
+
+
+@pytest.mark.parametrize("filters", [(COMPUTE, NUMA), (COMPUTE,)])
+@pytest.mark.parametrize(
+    ("now", "if_empty", "lost"),
+    [
+        ({"_": YES}, {"_": YES}, {}),
+        (ONE_HAS, {"_": YES}, {"numa": False, "pinned": False}),
+        (NONE_HAS, ONE_HAS, {"numa": True, "pinned": True}),
+        (NONE_HAS, {"_": YES}, {}),
+        (NONE_HAS, NONE_HAS, {}),
+        ({"_": {"unknown": "numa_topology"}}, {"_": YES}, {}),
+    ],
+)
+def test_no_plan_takes_the_last_host_that_can_claim_what_a_flavor_needs(
+    sample, nova, monkeypatch, filters, now, if_empty, lost
+):
+    questions = asked_once(nova, monkeypatch)
+    nova.says(**{NUMA: now, f"{NUMA}Emptied": if_empty})
+    on = ("filter_scheduler.enabled_filters", ",".join(filters))
+    sources = SettingsSources(nova_release=33, options=(*KNOWN_OFF, on))
+    sources.claims = NovaClaims(nova.sources(service="nova-scheduler"))
+    todo = plan_of(sample, sources)
+    found = [each for each in todo.effects if each.leaves_no_host]
+    assert {each.flavor: each.is_for_good for each in found} == lost
+    assert [type(each) for each in todo.refusals] == [LeavesNoHost] * bool(lost)
+    # Before, after and in between; none of the servers claims anything.
+    (question,) = questions
+    assert len(question["claims"]) == 2
+
+
+def test_no_python_starts_for_a_plan_if_nothing_claims(example):
+    sources = SettingsSources(nova_release=33, options=KNOWN_OFF)
+    sources.claims = NovaClaims(OwnSources("no-such-python", service="nova-scheduler"))
+    assert plan_of(SavedCloud(example), sources).effects
+
+
+def test_no_plan_takes_the_last_host_that_can_claim_what_a_server_needs(
+    example, sample, nova
+):
+    on = "OS-EXT-SRV-ATTR:host"
+    servers = example["compute"]["servers"]
+    server = next(each for each in servers if each[on] == "cmp00")
+    server["flavor"]["extra_specs"] = {"hw:numa_nodes": "1"}
+    on = ("scheduler.enable_isolated_aggregate_filtering", "true")
+    sources = SettingsSources(nova_release=33, options=(*KNOWN_OFF, on))
+    for if_empty, is_refused in ((ONE_HAS, True), ({"_": YES}, False)):
+        nova.says(**{NUMA: NONE_HAS, f"{NUMA}Emptied": if_empty})
+        sources.claims = NovaClaims(nova.sources(service="nova-scheduler"))
+        refusals = plan_of(sample, sources).refusals
+        lost = [each for each in refusals if isinstance(each, ServersLoseHosts)]
+        assert bool(lost) is is_refused
+        assert [[s.id for s in each.servers] for each in lost] == [
+            [server["id"]]
+        ] * is_refused

@@ -448,10 +448,11 @@ def test_a_host_at_a_limit_of_servers_suits_if_it_would_not_be_without_them():
 def test_an_empty_host_holds_as_many_as_the_filter_allows():
     found = _limited()
     states = host_states(found.computes.values(), ())
-    settings = found.question.assumptions
-    limits = servers_if_empty(states, settings)
+    spec, settings = found.question.request_spec(), found.question.assumptions
+    limits = servers_if_empty(states, spec, settings)
     assert limits == dict.fromkeys(found.computes, (2, 2))
-    assert servers_if_empty(states, with_filters(settings, [(LIMIT, False)])) == {}
+    settings = with_filters(settings, [(LIMIT, False)])
+    assert servers_if_empty(states, spec, settings) == {}
 
 
 def test_how_many_build_at_once_does_not_limit_an_empty_host():
@@ -459,4 +460,5 @@ def test_how_many_build_at_once_does_not_limit_an_empty_host():
     filters = [(LIMIT, False), ("IoOpsFilter", True)]
     settings = with_filters(found.question.assumptions, filters)
     states = host_states(found.computes.values(), ())
-    assert servers_if_empty(states, settings) == {}
+    spec = found.question.request_spec()
+    assert servers_if_empty(states, spec, settings) == {}

@@ -885,22 +885,28 @@ def servers_left(
         report = host.compute.report
         if uuid in claims and report is not None and report.is_read:
             limits.append(claims[uuid])
-        least, most = ([n for n in each if n is not None] for each in zip(*limits))
-        found[uuid] = min(least, default=None), min(most, default=None)
+        found[uuid] = _lowest(*limits)
     return {uuid: each for uuid, each in found.items() if each != (None, None)}
 
 
 def servers_if_empty(
-    hosts: Iterable[HostState], settings: SchedulerSettings
-) -> Mapping[str, tuple[int, int]]:
-    """As :func:`servers_left` of counting filters, if nothing runs on the hosts."""
+    hosts: Iterable[HostState], spec: RequestSpec, settings: SchedulerSettings
+) -> Mapping[str, tuple[int | None, int | None]]:
+    """As :func:`servers_left`, if nothing is on the hosts."""
+    settings = settings.of_empty_hosts
+    claims = settings.claims.rooms(spec, settings) if settings.claims else {}
     found = {}
-    for host in hosts if _counting(settings) else ():
+    for host in hosts if claims or _counting(settings) else ():
         limits = _limits(host, settings)
         most = min((n for key, n in limits if key == MAX_INSTANCES), default=None)
-        if most is not None:
-            found[host.compute.uuid] = most, most
-    return found
+        claim = claims.get(host.compute.uuid, (None, None))
+        found[host.compute.uuid] = _lowest((most, most), claim)
+    return {uuid: each for uuid, each in found.items() if each != (None, None)}
+
+
+def _lowest(*limits: tuple[int | None, int | None]) -> tuple[int | None, int | None]:
+    least, most = ([n for n in each if n is not None] for each in zip(*limits))
+    return min(least, default=None), min(most, default=None)
 
 
 def _counted(
