@@ -509,13 +509,15 @@ def with_moves(cloud: Cloud, explanation: Explanation) -> Explanation:
     hosts = [host for host in judgement.hosts if host.uuid in suitable]
     facts = allocation_candidates.with_figures(cloud.placement, judgement.facts, hosts)
     # What Nova can claim on a full host says nothing of one with fewer servers.
-    question = of_empty_hosts(judgement.question)
+    question, now = of_empty_hosts(judgement.question), judgement.candidates.uuids
     judgement = judge(
         question, judgement.request, facts, judgement.computes, judgement.placement
     )
     near = drain.nearest(judgement)
     if not near:
-        return dataclasses.replace(explanation, make_room=RoomPlan(()))
+        claiming = judgement.named_by(judgement.candidates.uuids - now)
+        plan = RoomPlan((), claimed=tuple(host.name for host in claiming))
+        return dataclasses.replace(explanation, make_room=plan)
     nodes: dict[str, list[Compute]] = {}
     for host in near:
         node = judgement.computes[host.uuid]

@@ -77,6 +77,9 @@ DATABASE_ERRORS = frozenset(
 )
 
 
+#: The statuses of PCI devices that no server has, or that are gone.
+FREE = ("available", "removed", "deleted")
+
 #: How methods of Nova's objects begin that write to its database.
 WRITES = (
     *("create", "save", "destroy", "delete", "update_or_create", "add_host"),
@@ -989,18 +992,23 @@ def claims_of(asked: Any, runs: Any, nodes: Any) -> Any:
     """What each of many requests could claim of each kind of hosts, and how often.
 
     Hosts with the same cells and devices are judged once. ``emptied`` has the same as
-    if nothing were on the hosts; how many devices a host in use has in all is not in
-    its record, and so only its cells count.
+    if nothing were on the hosts. If servers may have devices of a host, only its cells
+    count there: its record has the free devices alone.
     """
-    kinds = {}  # type: Dict[str, Any]
+    until = time.monotonic() + asked["seconds"]
+    specs = list(map(claiming_specs, asked["claims"]))
+    has_devices = any(spec is not bare for spec, bare in specs)
+    kinds = {}  # type: Dict[Any, Any]
     for each in asked["hosts"]:
         if each["uuid"] in nodes:
-            kind = kind_of_node(nodes[each["uuid"]], each["state"])
+            node = nodes[each["uuid"]]
+            in_time = has_devices and time.monotonic() < until
+            kind = kind_of_node(node, each["state"]), in_time and has_all_devices(node)
             kinds.setdefault(kind, []).append(each)
     make = host_state_class(frozenset())
     counts, emptied = {}, {}  # type: Dict[str, Any], Dict[str, Any]
     now = []
-    for several in kinds.values():
+    for (_, has_all), several in kinds.items():
         for each in several:
             node = nodes[each["uuid"]]
             host = make(each, {}, node)
@@ -1011,11 +1019,9 @@ def claims_of(asked: Any, runs: Any, nodes: Any) -> Any:
         now.append((host, True, uuids))
         bare = empty(make(several[-1], {}, node))
         bare.show(allocation_candidates=None)
-        alike = bare, is_idle(node), []  # type: Any
-        emptied.setdefault(kind_if_empty(*alike[:2]), alike)[2].extend(uuids)
+        alike = bare, has_all, []  # type: Any
+        emptied.setdefault(kind_if_empty(bare, has_all), alike)[2].extend(uuids)
     filters = [cls() for _, cls in runs]
-    specs = list(map(claiming_specs, asked["claims"]))
-    until = time.monotonic() + asked["seconds"]
     found = claims_on(now, specs, filters, asked["most"], until)
     rest = claims_on(list(emptied.values()), specs, filters, asked["most"], until)
     return dict(found, hosts=counts, emptied=rest)
@@ -1065,9 +1071,18 @@ def empty(host: Any) -> Any:
     return host
 
 
-def is_idle(node: Any) -> bool:
-    """Whether nothing is on a node: then its free devices are all that it has."""
-    return not (node.running_vms or node.vcpus_used)
+def has_all_devices(node: Any) -> bool:
+    """Whether the record of a node has all its devices, since no server has any."""
+    if not (node.running_vms or node.vcpus_used):
+        return True
+    # A snapshot has the record alone.
+    if "id" in node:
+        from nova import objects
+
+        with contextlib.suppress(Exception):
+            every = objects.PciDeviceList.get_by_compute_node(node._context, node.id)
+            return all(each.status in FREE for each in every)
+    return False
 
 
 def claiming_specs(asked: Any) -> Any:
@@ -1098,8 +1113,7 @@ def kind_of_node(node: Any, state: Any) -> str:
     pools = node.pci_device_pools
     names = ("cpu_allocation_ratio", "ram_allocation_ratio")
     ratios = [state.get(name, getattr(node, name)) for name in names]
-    idle = is_idle(node)
-    read = [node.numa_topology, pools and pools.obj_to_primitive(), ratios, idle]
+    read = [node.numa_topology, pools and pools.obj_to_primitive(), ratios]
     return json.dumps(read, sort_keys=True, default=str)
 
 
@@ -1144,6 +1158,9 @@ def room(host: Any, spec: Any, filters: Any, most: int) -> Any:
 
     At least and at most so many; None for all that else there is room for.
     """
+    if most == 1:
+        # To copy devices and cells takes as long as to judge a host.
+        return [1, None]
     host = copy.copy(host)
     host.pci_stats = copy.deepcopy(host.pci_stats)
     for number in range(1, most):

@@ -180,3 +180,22 @@ def test_a_cell_without_room_says_how_many_shared_cpus_are_used(saved):
     need = "needs NUMA cells: 1 x 4096 MB, 2 shared CPUs"
     free = "16384 MB and 0 dedicated CPUs free, 23 of 24 shared CPUs used (6 x 4)"
     assert f"NUMATopologyFilter ({need}; cell 0: {free})" in found.out
+
+
+@pytest.mark.parametrize("cells", [1, 2])
+def test_what_fits_if_empty_is_what_the_cells_of_an_empty_host_hold(saved, cells):
+    path = saved(*[24] * cells)
+    found = run(path, "capacity", "two-cells", *ON, "-f", "json").json
+    (flavor,) = found["flavors"]
+    assert flavor["servers"]["max"] == 0
+    assert bool(flavor["if_empty"]["max"]) is (cells == 2)
+    found = run(path, "capacity", "two-cells", *ON).out
+    assert ("full: two-cells" in found) is (cells == 2)
+    assert ("never: two-cells" in found) is (cells == 1)
+
+
+def test_servers_that_use_cells_are_said_to_be_in_the_way(saved):
+    line = "may free NUMA cells or PCI devices, but --make-room does not try them."
+    words = ("two-cells", *ON, "--make-room")
+    for used, is_said in ((24, 24), True), ((24,), False):
+        assert (line in run(saved(*used), "explain", *words).out) is is_said

@@ -338,22 +338,17 @@ class ImpactAnalysis:
         All hosts are empty and enabled, and Nova is not asked what they can claim: that
         is the same in all clouds. None if Nova rejects the request.
         """
-        settings = dataclasses.replace(self._filters, claims=None)
-        question, request = self._question(row, number, settings), row.requests[number]
-        specs, image = repr(question.flavor.get("extra_specs")), repr(question.image)
-        key = question.flavor["id"], specs, image, self._alike[number]
+        cloud, request = self.clouds[number], row.requests[number]
+        flavor, image = cloud.flavors[row.flavor], cloud.images[row.image]
+        specs = repr(flavor.get("extra_specs"))
+        key = (flavor["id"], specs, repr(image), self._alike[number])
         if request and key not in self._kept_out:
+            settings = dataclasses.replace(self._filters, claims=None)
+            question = Question(flavor, image, cloud.aggregates, settings)
             with contextlib.suppress(errors.Refusal):
                 found = self.if_empty.of(question, request)
                 self._kept_out[key] = found.all_kept_out
         return self._kept_out.get(key, _NONE)
-
-    def _question(
-        self, row: ImpactRow, number: int, settings: SchedulerSettings
-    ) -> Question:
-        cloud = self.clouds[number]
-        flavor, image = cloud.flavors[row.flavor], cloud.images[row.image]
-        return Question(flavor, image, cloud.aggregates, settings)
 
     def claiming(self, row: ImpactRow, number: int) -> Question | None:
         """The question of a row in a cloud if Nova can be asked what hosts can claim.
@@ -362,7 +357,9 @@ class ImpactAnalysis:
         """
         if self._filters.claims is None or row.requests[number] is None:
             return None
-        question = self._question(row, number, self._filters)
+        cloud = self.clouds[number]
+        flavor, image = cloud.flavors[row.flavor], cloud.images[row.image]
+        question = Question(flavor, image, cloud.aggregates, self._filters)
         return question if needs_claim(question.request_spec()) else None
 
     def without_claim(
@@ -375,7 +372,10 @@ class ImpactAnalysis:
         question, request = self.claiming(row, number), row.requests[number]
         if question is None or request is None:
             return _NONE
-        found = answers.of(question, request)
+        try:
+            found = answers.of(question, request)
+        except errors.Refusal:
+            return _NONE
         names = (name for name, each in FILTERS.items() if each.is_claimed)
         return _NONE.union(*(found.kept_out.get(name, _NONE) for name in names))
 

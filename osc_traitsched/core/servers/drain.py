@@ -640,12 +640,15 @@ class RoomPlan:
     :ivar steps: in order; empty if no set of moves makes room
     :ivar hosts: names of the hosts with room after the moves
     :ivar deciding: filters that may reject these hosts
+    :ivar claimed: names of hosts that lack only NUMA cells or PCI devices, which no
+        move is tried for
     """
 
     tried: tuple[str, ...]
     steps: tuple[Step, ...] = ()
     hosts: tuple[str, ...] = ()
     deciding: tuple[str, ...] = ()
+    claimed: tuple[str, ...] = ()
 
 
 def nearest(judgement: Judgement) -> list[Provider]:

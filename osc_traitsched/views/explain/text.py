@@ -419,6 +419,12 @@ def _moves(
 ) -> Iterator[Line]:
     """The moves that make room, with their commands."""
     wanted, steps = judgement.question.spec.count, plan.steps
+    if plan.claimed:
+        yield Line(
+            f"Moves off {ranges(plan.claimed)} may free NUMA cells or PCI devices, but "
+            "--make-room does not try them."
+        )
+        return
     if not steps:
         near = f", the {MOST_HOSTS} nearest" * (len(plan.tried) == MOST_HOSTS)
         why = f"tried up to {MOST_MOVES} off each of {ranges(plan.tried)}{near}"

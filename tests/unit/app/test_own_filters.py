@@ -32,6 +32,7 @@ from osc_traitsched.core.nova.filter.state import PASSES, host_states
 from osc_traitsched.core.nova.options import ENABLED_FILTERS, Setting
 from osc_traitsched.core.nova.own import NovaPythonFails, PluginFails
 from osc_traitsched.core.nova.question import ServerSpec
+from osc_traitsched.core.placement.facts import Room
 from osc_traitsched.core.servers.fleet import ServersLoseHosts
 from osc_traitsched.core.servers.usage import CapacityQuery
 from osc_traitsched.views.explain import document
@@ -518,7 +519,8 @@ def test_all_flavors_are_asked_for_at_once_and_counted_as_nova_takes_them(
     questions = asked_once(nova, monkeypatch)
     names = sorted(each.node for each in lookup.computes(sample))
     few = {name: [number, number] for number, name in enumerate(names)}
-    nova.says(**{NUMA: {"_": YES}}, rooms=few)
+    two = {name: [2, 2] for name in names}
+    nova.says(**{NUMA: {"_": YES}}, rooms=few, roomsEmptied=two)
     sources = SettingsSources(nova_release=33, options=KNOWN_OFF)
     sources.claims = NovaClaims(nova.sources(service="nova-scheduler"))
     query = CapacityQuery(flavors=("m1.small", "numa", "pinned"))
@@ -534,6 +536,8 @@ def test_all_flavors_are_asked_for_at_once_and_counted_as_nova_takes_them(
         hosts = fits[name].hosts
         assert {uuid: each.room for uuid, each in hosts.items()} == expected
         assert "" in {each.limit for each in hosts.values()}
+        most = 2 * len(fits[name].suited)
+        assert fits[name].empty == Room(most, most)
     assert 0 < len(expected) < len(plain)
 
 
@@ -578,6 +582,16 @@ def test_check_names_flavors_that_no_empty_host_can_claim(sample, nova, monkeypa
         assert all("cell 0: 64 MB free" in each for each in problems.values())
     assert len(questions) == 3
     assert len(questions[0]["claims"]) == 2
+
+
+def test_moves_that_would_free_cells_are_named_and_not_tried(sample, nova):
+    nova.says(**{NUMA: NONE_HAS, f"{NUMA}Emptied": {**NONE_HAS, "cmp02": YES}})
+    sources = SettingsSources(nova_release=33, options=KNOWN_OFF)
+    question = request.question(sample, ServerSpec("numa", image=""), sources)
+    question = claiming(question, nova.sources(service="nova-scheduler"))
+    found = drain.with_moves(sample, explain.explain(sample, question))
+    assert "Moves off cmp02 may free NUMA cells or PCI devices, but" in text(found)
+    assert "No moves" not in text(found)
 
 
 @pytest.mark.parametrize(("emptied", "has_moves"), [(YES, True), (NO_ROOM, False)])
