@@ -227,6 +227,8 @@ class Cells:
     """Stands for a Nova whose records have room on some hosts."""
 
     counts: ClassVar = {}
+    #: It tells nothing of empty hosts.
+    emptied = None
 
     def __init__(self, hosts, release=34):
         self.hosts, self.release = hosts.split(), release
