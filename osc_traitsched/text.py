@@ -61,7 +61,7 @@ def folded(names: Iterable[str]) -> list[str]:
 
 
 #: ``[00-05]`` in a name, or ``[00-05,07]``; ``[0-5]`` and ``[05]`` are globs.
-_RANGES = re.compile(r"(.*?)\[(?=\S*\d\d-\d\d)([\d,-]+)\](.*)", re.ASCII)
+_RANGES = re.compile(r"(.*?)\[(?=[\d,-]*\d\d-\d\d)([\d,-]+)\](.*)", re.ASCII)
 _RANGE = re.compile(r"(\d{2,9})(?:-(\d{2,9}))?", re.ASCII)
 _MOST_NUMBERS = 100_000
 

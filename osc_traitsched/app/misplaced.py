@@ -7,6 +7,7 @@ import functools
 from collections.abc import Container, Iterable, Mapping
 
 from osc_traitsched.app import gc_paused, listing, settings
+from osc_traitsched.app.own_filters import MOST_RECORDS
 from osc_traitsched.app.settings import SettingsSources
 from osc_traitsched.cloud import allocation_candidates, lookup, read, request_parts
 from osc_traitsched.cloud import servers as fleets
@@ -41,8 +42,6 @@ from osc_traitsched.core.servers.misplaced import (
 
 #: So many servers of groups and hints are looked up one at a time.
 MOST_LOOKED_FOR = 200
-#: Nova's records of requests are read of so many servers whose image is deleted.
-MOST_RECORDS = 1000
 
 
 @dataclasses.dataclass(frozen=True)

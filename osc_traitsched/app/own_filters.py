@@ -356,6 +356,9 @@ def _rooms(
     return {uuid: claim.room_for(limits) for uuid, claim in known}
 
 
+#: Nova's records of requests are read of so many servers at once, within its time.
+MOST_RECORDS = 1000
+
 _NO_CLAIM = HostClaim({}, (None, None), (None, None))
 _NOT_ASKED = Told(None, _NO_CLAIM, _NO_CLAIM)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import datetime
 import functools
+import itertools
 from collections.abc import (
     Callable,
     Collection,
@@ -18,6 +19,7 @@ from typing import Any, NamedTuple, TypeVar
 from osc_traitsched.app import gc_paused, judging, request, settings
 from osc_traitsched.app.explain import Explainer, explain
 from osc_traitsched.app.judging import asked_of, judge_all, with_builds
+from osc_traitsched.app.own_filters import MOST_RECORDS
 from osc_traitsched.app.request import zone_refusal
 from osc_traitsched.app.settings import SettingsSources
 from osc_traitsched.cloud import (
@@ -812,7 +814,8 @@ def failed(
     moved = _moved(cloud, in_error, since, host) if project is None else ()
     groups += ((each,) for each in moved)
     # At once; a thread for each kind would start a Python for each.
-    every = [each.id for servers in groups for each in servers]
+    turns = itertools.chain.from_iterable(itertools.zip_longest(*groups))
+    every = [each.id for each in filter(None, turns)][:MOST_RECORDS]
     groups = by_record(groups, _records(cloud, every, sources.claims))
     remembered = RememberedCloud(cloud)
     first, rest = groups[:MOST_JUDGED], groups[MOST_JUDGED:]

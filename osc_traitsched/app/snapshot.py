@@ -20,6 +20,7 @@ from typing import Any, NamedTuple
 from osc_traitsched.app import gc_paused
 from osc_traitsched.cloud import lookup
 from osc_traitsched.cloud import read as cloud_read
+from osc_traitsched.cloud.saved import collect as collected
 from osc_traitsched.cloud.saved.cloud import SavedCloud
 from osc_traitsched.cloud.saved.collect import Progress, collect
 from osc_traitsched.cloud.saved.form import FORMAT, wrong
@@ -202,6 +203,11 @@ def save(
         "settings": saved.to_json(sources),
         **found,
     }
+
+
+def failed(found: Mapping[str, Any]) -> list[str]:
+    """IDs of the servers of a document that failed, or failed to move; newest first."""
+    return collected.failed(found["compute"])
 
 
 def write(path: str, found: Mapping[str, Any]) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import collections
 import dataclasses
+import itertools
 from typing import Any
 
 from osc_traitsched.app import capacity, gc_paused, snapshot
@@ -24,6 +25,7 @@ from osc_traitsched.core.servers.usage import (
     CapacityQuery,
     Losses,
 )
+from osc_traitsched.text import unfolded
 from osc_traitsched.views import capacity as capacity_views
 from osc_traitsched.views import lose, terminal
 
@@ -263,5 +265,6 @@ def _query(args: argparse.Namespace) -> CapacityQuery:
         added,
         set_then,
         args.at_least or 0,
-        lose=arguments.hosts(args.lose),
+        # An aggregate's name can have commas.
+        lose=tuple(itertools.chain.from_iterable(map(unfolded, args.lose))),
     )

@@ -22,9 +22,6 @@ from osc_traitsched.core.nova.own import NovaPythonFails
 from osc_traitsched.text import visible
 from osc_traitsched.views import diff as views
 
-#: Ends the path of what is saved of servers that failed.
-_ACTIONS = "os-instance-actions"
-
 
 def _mask(parser: argparse.ArgumentParser) -> None:
     masking = parser.add_mutually_exclusive_group()
@@ -105,11 +102,9 @@ class SaveSnapshot(base.Command):
             found["tool"] = f"osc-traitsched {metadata.version('osc-traitsched')}"
             own = None if args.light else base.nova_python(args, sources)
             if own is not None:
-                # The servers whose actions are saved.
-                paths = (key.split("/") for key in found["answers"])
-                failed = sorted({p[2] for p in paths if p[3:] == [_ACTIONS]})
+                servers = snapshot.failed(found)[: own_filters.MOST_RECORDS]
                 try:
-                    of_nova = own_filters.requests(own, failed, with_hosts=True)
+                    of_nova = own_filters.requests(own, servers, with_hosts=True)
                     found["facts"] = {key: of_nova[key] for key in ("nova", "hosts")}
                     found["requests"] = of_nova["requests"]
                 except NovaPythonFails as exc:

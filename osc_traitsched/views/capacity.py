@@ -352,7 +352,7 @@ def _table(
                 short(fit.room),
                 f"{len(fit.hosts)}",
                 f"{fit.largest}",
-                f"{fit.empty.most}",
+                short(fit.empty),
                 bar(fit.room.most, fit.empty.most, is_unicode),
                 words.noun(fit.limit) if fit.limit else "-",
             )

@@ -36,7 +36,7 @@ def text(objection: Objection, aggregates: Mapping[str, str]) -> str:
         answer = reasons.answer(objection.answer, objection.filter)
         if objection.is_doubt:
             return f"its host {answer}"
-        return f"{answer} ({objection.filter})"
+        return answer if objection.is_claim else f"{answer} ({objection.filter})"
     if isinstance(objection, ByEvidence):
         return f"depends on nova.conf: {text(objection.objection, aggregates)}"
     if isinstance(objection, NotKnown):

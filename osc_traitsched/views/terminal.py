@@ -97,12 +97,15 @@ _COMMAND = ": openstack "
 def wrapped(text: str, width: int) -> str:
     """A line on as many rows as a width needs; a command to paste has one of its own.
 
+    Each row of a comment between commands is a comment: a shell would run it.
+
     :param width: 0 for any
     """
     words, colon, command = text.partition(_COMMAND)
     if not width or len(text) <= width or ("openstack " in text and not colon):
         return text
-    margin = " " * (len(text) - len(text.lstrip()) + 2)
+    margin = " " * (len(text) - len(text.lstrip()))
+    margin += "# " if text.lstrip().startswith("#") else "  "
     rows = textwrap.wrap(
         words + colon[:1],
         width,

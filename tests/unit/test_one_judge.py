@@ -20,6 +20,7 @@ DECIDING = {
     *(f"{TABLE}.{name}" for name in ("judge", "judge_all", "answers", "unsettled")),
     *(f"{TABLE}.{name}" for name in ("with_late_check", "with_novas")),
     "osc_traitsched.core.judge.filtering.lasting_answers",
+    "osc_traitsched.core.judge.filtering.lasting_claims",
     "osc_traitsched.core.judge.verdict.Reasons",
     *(
         f"{row.judge.__module__}.{row.judge.__name__}"
@@ -38,6 +39,7 @@ EXCEPTIONS: Mapping[tuple[str, str], str] = {
         "lasting_answers",
     ): "a server is judged against the host that it is on: filters that read use or "
     "services are left out",
+    ("core/servers/misplaced.py", "lasting_claims"): "of the host that it is on, empty",
     ("core/servers/misplaced.py", "Reasons"): "what a server on a host asks "
     "of Placement but amounts, which it has already",
 }

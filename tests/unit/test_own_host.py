@@ -12,7 +12,9 @@ from osc_traitsched.app import misplaced
 from osc_traitsched.app import server as app_server
 from osc_traitsched.app.misplaced import Scope
 from osc_traitsched.app.snapshot import Snapshot
+from osc_traitsched.core.nova.filter.state import OWN, Fails
 from osc_traitsched.core.nova.question import ServerSpec
+from osc_traitsched.views import misplaced as views
 from tests.unit.conftest import WHOLE
 from tests.unit.test_sample_changed import provided, server
 
@@ -124,12 +126,13 @@ class Claims:
 
     counts = types.MappingProxyType({})
 
-    def __init__(self, requests=()):
+    def __init__(self, requests=(), failing=()):
         self.read, self.claimed = [], []
-        self._requests = dict(requests)
+        self._requests, self._failing = dict(requests), failing
         self.emptied = types.SimpleNamespace(
-            ask=self._ask, answers=lambda *asked: {}, counts={}
+            ask=self._ask, answers=self._never, counts={}
         )
+        self.emptied.emptied = self.emptied
 
     def requests(self, servers):
         self.read.append([*servers])
@@ -140,6 +143,11 @@ class Claims:
 
     def ask(self, requests, hosts, most=1):
         pass
+
+    def _never(self, name, hosts, spec, settings):
+        answer = Fails(OWN, wanted="3 dedicated CPUs", found=("cells of 2",))
+        failing = (each for each in hosts if each.host in self._failing)
+        return {each.compute.uuid: answer for each in failing}
 
     def _ask(self, requests, hosts):
         if specs := [*requests]:
@@ -204,3 +212,27 @@ def test_nova_is_asked_at_once_what_hosts_of_pinned_servers_can_claim():
     cloud, sources = sources_with(document, claims)
     app_server.answer(cloud, "app-1", ServerSpec(), sources)
     assert claims.claimed == [(1, {"cmp02"})]
+
+
+@pytest.mark.parametrize("failing", ["cmp02", ""])
+def test_a_claim_that_fails_on_the_empty_host_counts_without_the_filter(failing):
+    document = copy.deepcopy(WHOLE)
+    body = server(document, "app-1")
+    body["flavor"]["extra_specs"] = {"hw:mem_page_size": "4"}
+    for node in document["compute"]["hypervisors"]:
+        node["hypervisor_type"] = "QEMU"
+    cloud, sources = sources_with(document, Claims(failing=[failing]))
+    found = misplaced.placements(cloud, Scope(), sources).misplaced
+    reasons = {each.server.name: each.verdict.reasons for each in found}
+    texts = {name: [views.text(e, {}) for e in own] for name, own in reasons.items()}
+    told = "fails nova-compute's claim (3 dedicated CPUs; cells of 2)"
+    assert texts.get("app-1") == ([told] if failing else None)
+
+
+@pytest.mark.parametrize("nodes", ["0", "x"])
+def test_a_value_that_nova_rejects_is_no_claim(nodes):
+    document = copy.deepcopy(WHOLE)
+    server(document, "app-1")["flavor"]["extra_specs"] = {"hw:numa_nodes": nodes}
+    claims = Claims()
+    found, _ = placements(document, claims)
+    assert ("app-1" in found, claims.claimed) == (True, [])

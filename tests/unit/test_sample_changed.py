@@ -54,6 +54,14 @@ def test_a_cloud_without_servers_of_one_host_can_lose_any_host(asked):
     assert done.out.splitlines()[1] == "N+1: yes, any of 8 hosts can be lost."
 
 
+def test_an_aggregate_with_a_comma_in_its_name_can_be_lost(asked):
+    def change(document):
+        document["compute"]["aggregates"][0]["name"] = "row1,2"
+
+    done = asked(change, "capacity --lose row1,2")
+    assert done.out.splitlines()[1].startswith("N+1: ")
+
+
 @pytest.mark.parametrize("command", ["--lose cmp04", "--without cmp04"])
 def test_what_only_a_filter_knows_leaves_the_loss_open(asked, command):
     def change(document):

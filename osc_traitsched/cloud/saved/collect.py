@@ -105,12 +105,8 @@ def _single_paths(
     for image in found.get("image", {}).get("images", ()):
         if image["visibility"] == "shared":
             yield "image", rest.path("images", image["id"], "members"), None
-    moved = failed_moves(compute)
-    servers = compute.get("servers", ())
-    failed = [s for s in servers if s["status"] == ERROR or s["id"] in moved]
-    failed.sort(key=lambda server: str(server.get("created")), reverse=True)
-    for server in failed[:_MOST_FAILED]:
-        path = rest.path("servers", server["id"], "os-instance-actions")
+    for server in failed(compute)[:_MOST_FAILED]:
+        path = rest.path("servers", server, "os-instance-actions")
         yield "compute", path, version
         try:
             body = cloud.compute.get(path, None, version)
@@ -118,6 +114,17 @@ def _single_paths(
             continue
         for action in body["instanceActions"][:1]:
             yield "compute", f"{path}/{action['request_id']}", version
+
+
+def failed(compute: Mapping[str, Any]) -> list[str]:
+    """IDs of the servers that failed, or failed to move, the newest first.
+
+    :param compute: Nova's lists
+    """
+    moved, servers = failed_moves(compute), compute.get("servers", ())
+    found = [s for s in servers if s["status"] == ERROR or s["id"] in moved]
+    found.sort(key=lambda server: str(server.get("created")), reverse=True)
+    return [server["id"] for server in found]
 
 
 def _problem(problem: CloudBroke) -> dict[str, Any]:

@@ -556,6 +556,20 @@ def lasting_answers(
     return table.with_novas(name, found, hosts, spec, settings.of_empty_hosts)
 
 
+def lasting_claims(
+    host: HostState, spec: RequestSpec, settings: SchedulerSettings
+) -> Iterator[tuple[str, Fails]]:
+    """Filters that are off, and what nova-compute's claim fails on, if it is empty.
+
+    :raises Refusal: for a request that Nova rejects
+    """
+    found = unsettled([host], spec, settings.of_empty_hosts)
+    for name in found.names:
+        answer = found.answers[name].get(host.compute.uuid)
+        if isinstance(answer, Fails):
+            yield name, answer
+
+
 def check_policy(spec: RequestSpec, settings: SchedulerSettings) -> None:
     """Reject a group's policy if its filter or weigher is disabled; raises Refusal."""
     lacking = unsupported_policy(spec, settings)

@@ -271,10 +271,14 @@ class Unmet:
 
 @dataclasses.dataclass(frozen=True)
 class FilterAnswer:
-    """A host filter rejects the host, raises, or reads data that no API shows."""
+    """A host filter rejects the host, raises, or reads data that no API shows.
+
+    :ivar is_claim: the filter is off, and nova-compute's claim fails
+    """
 
     filter: str
     answer: Fails | Raises | Unknown
+    is_claim: bool = False
 
     @property
     def is_doubt(self) -> bool:

@@ -16,6 +16,7 @@ from osc_traitsched.core.judge.filtering import (
     Filtering,
     check_policy,
     lasting_answers,
+    lasting_claims,
     on_hosts,
 )
 from osc_traitsched.core.judge.hosts import matching_hosts
@@ -85,6 +86,11 @@ def filter_objections(
     for name in enabled(settings):
         if name not in left_out:
             yield from _objection(name, _answer(name, host, spec, settings))
+    try:
+        for name, answer in lasting_claims(host, spec, settings):
+            yield FilterAnswer(name, answer, is_claim=True)
+    except Refusal as refusal:
+        yield Refused(refusal)
 
 
 def peer_objections(

@@ -71,6 +71,7 @@ def test_a_noun_is_of_the_number_of_what_it_stands_before():
         ("cmp[08-11]", ["cmp08", "cmp09", "cmp10", "cmp11"]),
         ("cmp[008-010].dc1", ["cmp008.dc1", "cmp009.dc1", "cmp010.dc1"]),
         ("r1n[07-08,10]", ["r1n07", "r1n08", "r1n10"]),
+        ("r[1-2]-n[07-08]", ["r[1-2]-n07", "r[1-2]-n08"]),
         # Globs, and what is neither.
         *((text, [text]) for text in ("cmp1*", "cmp0[1-3]", "cmp0[12]", "cmp[1-35]")),
         *((text, [text]) for text in ("cmp[11-08]", "cmp[10-12,5]", "n[00-05", "c05")),
@@ -102,6 +103,7 @@ def test_what_is_folded_unfolds_to_the_same_hosts(numbers):
             ["these words and", "  others:", "  openstack a"],
         ),
         ("  openstack server show a-server", ["  openstack server show a-server"]),
+        ("  # a name; touch x #: moved", ["  # a name; touch x", "  # #: moved"]),
     ],
 )
 def test_a_command_has_one_row_and_words_as_many_as_they_need(text, rows):

@@ -9,6 +9,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, TypeVar
 
+from osc_traitsched.core.errors import Refusal
 from osc_traitsched.core.nova import attachments, building, options, properties
 from osc_traitsched.core.nova.clause import Origin
 from osc_traitsched.core.nova.filter import state
@@ -408,9 +409,16 @@ def numa_topology(
 
 
 def needs_claim(spec: RequestSpec) -> bool:
-    """Whether nova-compute claims NUMA cells or PCI devices of a flavor or an image."""
+    """Whether nova-compute claims NUMA cells or PCI devices of a flavor or an image.
+
+    False for what Nova rejects: it claims nothing.
+    """
     server = spec.server
-    return bool(attachments.cpu_origins(server)) or PCI_ALIAS in server.flavor.specs
+    try:
+        has_cells = bool(attachments.cpu_origins(server))
+    except Refusal:
+        return False
+    return has_cells or PCI_ALIAS in server.flavor.specs
 
 
 #: Each large page of a host with this architecture is a multiple of this one.
