@@ -137,7 +137,6 @@ def test_lists_take_names(line, names):
     [
         "explain m1.large ubuntu-24.04 --long --host {}",
         "capacity --without {}",
-        "capacity --lose {}",
         "host drain {}",
         "add CUSTOM_SSD {} --dry-run",
         "remove CUSTOM_SSD --host {} --dry-run",
@@ -148,6 +147,16 @@ def test_a_range_of_hosts_is_these_hosts(line):
     range_, each = ((done.code, done.out, done.err) for done in texts)
     assert range_ == each
     assert "no host matches" not in "".join(range_[1:])
+
+
+def test_each_host_of_a_range_can_be_lost():
+    texts = map(
+        ask, ("capacity --lose cmp[00-01]", "capacity --lose cmp00 --lose cmp01")
+    )
+    range_, each = ((done.code, done.out) for done in texts)
+    assert range_ == each
+    assert "  cmp00  " in range_[1]
+    assert "cmp02" not in range_[1]
 
 
 def test_each_missing_host_of_a_range_is_named():
