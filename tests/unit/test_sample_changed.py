@@ -54,6 +54,19 @@ def test_a_cloud_without_servers_of_one_host_can_lose_any_host(asked):
     assert done.out.splitlines()[1] == "N+1: yes, any of 8 hosts can be lost."
 
 
+def test_no_host_at_all_is_not_bare_metal(asked):
+    def change(document):
+        document["compute"].update(hypervisors=[], servers=[])
+        document["placement"]["providers"] = []
+        for aggregate in document["compute"]["aggregates"]:
+            aggregate["hosts"] = []
+
+    done = asked(change, "capacity m1.large")
+    assert done.out.splitlines()[2] == (
+        "never: m1.large needs 80 GB of disk, no host has any"
+    )
+
+
 def test_an_aggregate_with_a_comma_in_its_name_can_be_lost(asked):
     def change(document):
         document["compute"]["aggregates"][0]["name"] = "row1,2"

@@ -178,7 +178,8 @@ class Counter:
             if given.isdisjoint(itertools.chain(*map(facts.reachable, roots))):
                 largest, of_all = self._largest(name, roots), self._largest(name, hosts)
                 if largest < amount:
-                    is_metal = facts.snapshot.nova.ironic.keys() >= {*roots}
+                    ironic = facts.snapshot.nova.ironic.keys()
+                    is_metal = bool(roots) and ironic >= {*roots}
                     is_of_metal = name in SIZES and is_metal
                     is_of_all = largest == of_all
                     return Never(name, amount, largest, is_of_all, is_of_metal)
