@@ -62,8 +62,8 @@ def placements(cloud: Cloud, scope: Scope, sources: SettingsSources) -> Placemen
     """Read servers, and judge each against its own host.
 
     Requests beside the servers: as many as ``explain`` makes, and a few for each
-    hundred images, each thousand server groups, each sharing provider, each amount that
-    misplaced servers need, and each of up to 25 full hosts. If an image is deleted,
+    hundred images, thousand server groups, sharing provider and amount that misplaced
+    servers need. Each of up to 25 full hosts is read, too. If an image is deleted,
     Nova's records of the requests are read at once.
 
     :raises NothingMatches: for a selector or a project that matches nothing

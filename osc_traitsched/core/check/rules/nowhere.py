@@ -295,8 +295,8 @@ def flavor_no_host(analysis: Analysis) -> Iterator[Fault]:
     hosts and does not change with their servers: capabilities, aggregates, NUMA nodes.
     nova-compute counts NUMA nodes, and the pages of their RAM, even without
     NUMATopologyFilter. If Nova is asked, it says which hosts have too few or other NUMA
-    nodes, pages and dedicated CPUs even when they are empty. PCI devices count on hosts
-    of which no server has any.
+    nodes, pages and dedicated CPUs even when they are empty. PCI devices count only on
+    hosts where no server has one.
     """
     specs = {flavor.id: _spec(analysis, flavor) for flavor in analysis.flavors}
     analysis.filtering.ask_nova(filter(None, specs.values()))
